@@ -41,6 +41,7 @@ def modules() -> dict[Path, ast.Module]:
 MODULES = modules()
 CHANGES = migrate.read_plan().changes
 WRITTEN = [file for file in (ROOT / "sql").rglob("*.sql") if "tests" not in file.parts]
+ACTING = [file for file in WRITTEN if {"functions", "revert", "verify"} & set(file.parts)]
 TABLES = {
     one.name
     for change in CHANGES
@@ -116,6 +117,8 @@ def counts() -> dict[str, int]:
         ),
         "public_functions_of_sql": sum(not name.startswith("_") for name in functions),
         "private_functions_of_sql": sum(name.startswith("_") for name in functions),
+        "functions_revert_and_verify_scripts_of_sql": len(ACTING),
+        "lines_of_functions_revert_and_verify_scripts_of_sql": lines(ACTING),
         "scripts_of_sql": len(WRITTEN),
         "lines_of_scripts_of_sql": lines(WRITTEN),
     }

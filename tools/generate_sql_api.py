@@ -54,7 +54,6 @@ select p.proname as name, obj_description(p.oid, 'pg_proc') as comment,
     where has_function_privilege(r.role, p.oid, 'execute')) as roles
 from pg_proc p
 where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f'
-  and p.prorettype <> 'trigger'::regtype
 order by p.proname collate "C", p.oid::regprocedure::text collate "C"
 """
 RELATIONS = """

@@ -7,6 +7,10 @@ create type _qwf.problem as (path text, problem text, hint text);
 comment on type _qwf.problem is
   'One problem of a definition or a value: where (a JSON path), what, and what to do.';
 
+create type _qwf.finding as (level text, subject text, says text, hint text);
+comment on type _qwf.finding is
+  'What a check of doctor() found: how bad it is, what it is about, the sentence, what to do.';
+
 create type _qwf.resolution as (value jsonb, error text);
 comment on type _qwf.resolution is
   'A resolved value, or why a reference in it could not be resolved. One of them is null.';

@@ -113,11 +113,17 @@ comment on type qwf.run_verdict is
   'Answer about one run of a list: retried, cancelled, unchanged (it is cancelled or ending '
   'already) or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
 
-create type qwf.missing_option as (kind text, name text, task text, option text, declared text);
+create type qwf.finding as ("check" text, level text, subject text, says text, hint text);
+comment on type qwf.finding is
+  'What a check of doctor() found. level: problem, unchecked (the check failed), note, or fine (it '
+  'found nothing); subject: what it is about, as in job 7; hint: what to do.';
+
+create type qwf.missing_option as (
+  kind text, name text, task text, option text, declared text, says text, hint text);
 comment on type qwf.missing_option is
   'An option that the code of a task declares, and that something enqueued without Python lacks. '
   'kind: job, schedule or node. name: the id of the job, the name of the schedule, or workflow and '
-  'node, as in sign_up mail/send.';
+  'node, as in sign_up mail/send. says: the same as a sentence; hint: where to give the option.';
 
 create type qwf.started as (job_id bigint, run_id bigint);
 comment on type qwf.started is 'What was enqueued: a standalone job or a run; the other is null.';

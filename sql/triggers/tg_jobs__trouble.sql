@@ -7,7 +7,7 @@
 
 begin;
 
-create function qwf.tg_jobs__trouble() returns trigger
+create function _qwf.tg_jobs__trouble() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -15,13 +15,10 @@ begin
   perform _qwf.announce_trouble(new);
   return null;
 end $$;
-comment on function qwf.tg_jobs__trouble is
-  'Announces a job that failed or asks a person.';
-revoke all on function qwf.tg_jobs__trouble from public;
 
 create trigger tg_jobs__trouble after update on qwf.jobs
 for each row when (new.status in ('failed', 'awaiting_input') and old.status <> new.status)
-execute function qwf.tg_jobs__trouble();
+execute function _qwf.tg_jobs__trouble();
 comment on trigger tg_jobs__trouble on qwf.jobs is
   'Announces a job that failed or asks a person, if settings.notify_events is on.';
 

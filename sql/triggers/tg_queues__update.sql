@@ -9,7 +9,7 @@ begin;
 create trigger tg_queues__update after update on qwf.queues
 for each row when (
   (old.lease, old.timeout, old.placement) is distinct from (new.lease, new.timeout, new.placement))
-execute function qwf.tg_settings__update();
+execute function _qwf.tg_settings__update();
 comment on trigger tg_queues__update on qwf.queues is
   'Lets agents use new settings of a queue without a restart.';
 

@@ -6,7 +6,7 @@
 
 begin;
 
-create function qwf.tg_runs__end() returns trigger
+create function _qwf.tg_runs__end() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,18 +19,15 @@ begin
   end if;
   return null;
 end $$;
-comment on function qwf.tg_runs__end is
-  'Sends run_ended on channel qwf_events, if settings.notify_events is on.';
-revoke all on function qwf.tg_runs__end from public;
 
 create trigger tg_runs__end after update on qwf.runs
 for each row when (new.finished_at is not null and old.finished_at is null)
-execute function qwf.tg_runs__end();
+execute function _qwf.tg_runs__end();
 comment on trigger tg_runs__end on qwf.runs is 'Announces a run that has ended.';
 
 create trigger tg_runs__end_at_once after insert on qwf.runs
 for each row when (new.finished_at is not null)
-execute function qwf.tg_runs__end();
+execute function _qwf.tg_runs__end();
 comment on trigger tg_runs__end_at_once on qwf.runs is
   'Announces a run without nodes, which ends when it is enqueued.';
 

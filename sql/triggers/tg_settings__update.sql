@@ -5,7 +5,7 @@
 
 begin;
 
-create function qwf.tg_settings__update() returns trigger
+create function _qwf.tg_settings__update() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -13,11 +13,9 @@ begin
   perform pg_notify('worker_control', 'settings');
   return null;
 end $$;
-comment on function qwf.tg_settings__update is 'Sends settings on channel worker_control.';
-revoke all on function qwf.tg_settings__update from public;
 
 create trigger tg_settings__update after update on qwf.settings
-for each row when (old.* is distinct from new.*) execute function qwf.tg_settings__update();
+for each row when (old.* is distinct from new.*) execute function _qwf.tg_settings__update();
 comment on trigger tg_settings__update on qwf.settings is
   'Lets agents use new settings without a restart.';
 

@@ -9,7 +9,7 @@
 
 begin;
 
-create function qwf.tg_worker_controls__change() returns trigger
+create function _qwf.tg_worker_controls__change() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -52,13 +52,9 @@ begin
   end if;
   return null;
 end $$;
-comment on function qwf.tg_worker_controls__change is
-  'Sends host:queue on channel worker_control and records worker_off, worker_on or worker_server; '
-  'for model servers sends host|queue on worker_llm_config_changed, too.';
-revoke all on function qwf.tg_worker_controls__change from public;
 
 create trigger tg_worker_controls__change after insert or update or delete on qwf.worker_controls
-for each row execute function qwf.tg_worker_controls__change();
+for each row execute function _qwf.tg_worker_controls__change();
 comment on trigger tg_worker_controls__change on qwf.worker_controls is
   'Tells agents of every changed order or server, and records it.';
 

@@ -9,7 +9,7 @@
 
 begin;
 
-create function qwf.tg_worker_controls__write() returns trigger
+create function _qwf.tg_worker_controls__write() returns trigger
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -37,13 +37,9 @@ begin
   end if;
   return new;
 end $$;
-comment on function qwf.tg_worker_controls__write is
-  'Refuses unknown queues and servers and ends that are no date, sets updated_at and who asked, '
-  'and clears an end that has passed.';
-revoke all on function qwf.tg_worker_controls__write from public;
 
 create trigger tg_worker_controls__write before insert or update on qwf.worker_controls
-for each row execute function qwf.tg_worker_controls__write();
+for each row execute function _qwf.tg_worker_controls__write();
 comment on trigger tg_worker_controls__write on qwf.worker_controls is
   'Makes plain statements as valid as worker_control().';
 

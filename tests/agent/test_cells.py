@@ -20,11 +20,8 @@ from qwf_agent import embedded, migrate
 from qwf_agent.agent.cell import Cell as OneCell
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.control import shared_policy
-from qwf_agent.agent.loop import Agent as AnAgent
-from qwf_agent.agent.loop import Agent as Loop
 from qwf_agent.agent.opening import NotServed
 from qwf_agent.agent.options import Address, Options
-from qwf_agent.agent.pool import Room
 from qwf_agent.agent.serving import Serving
 from qwf_agent.migrate import Cell
 from qwf_agent.servers.fleet import Orders
@@ -43,8 +40,8 @@ from support.servers import Server, deployed, own_server
 
 OPTIONS = ("--app", "bodies", "--host", "box")
 IMPATIENT = """
-import qwf_agent.agent.loop
-qwf_agent.agent.loop.REPORT_GRACE_S = 1.0  # instead of ten
+import qwf_agent.agent.shutdown
+qwf_agent.agent.shutdown.REPORT_GRACE_S = 1.0  # instead of ten
 """
 ONE_LISTEN = "--listen-dsn is given 1 times, for 2 databases: give one for each"
 
@@ -152,19 +149,6 @@ def test_two_full_cells_share_one_slot(pair: Pair) -> None:
     assert len(finished) == 800
     first = [base for _, base in finished[:400]]
     assert 100 < first.count(pair.north) < 300
-
-
-def test_a_claim_that_waits_long_keeps_room_from_its_own_cell_only() -> None:
-    """The server of the other cell may hang."""
-
-    def worker(links: str, claimed_at: float) -> Any:
-        return SimpleNamespace(links=links, asked=Room(3, 1), claimed_at=claimed_at)
-
-    slow, quick, other = worker("a", 0.0), worker("b", 9.5), worker("b", 9.5)
-    agent = cast("Any", SimpleNamespace(workers=[slow, quick, other], now=10.0))
-    assert Loop.asked_by_others(agent, other) == Room(3, 1)
-    slow.links = "b"
-    assert Loop.asked_by_others(agent, other) == Room(6, 2)
 
 
 def test_each_cell_has_the_box_as_its_own(pair: Pair) -> None:
@@ -409,19 +393,6 @@ def test_memory_is_free_once_a_queue_is_off_everywhere_and_its_last_body_has_end
     pair.north.one(off, "drain")
     pair.south.one(off, "hard")
     until(lambda: not alive(child), "the child to go, although the queue cpu is on")
-
-
-@pytest.mark.parametrize("up", [True, False])
-@pytest.mark.parametrize("on", [True, False])
-def test_only_a_worker_that_claims_says_that_many_jobs_wait(up: bool, on: bool) -> None:
-    worker = SimpleNamespace(
-        found_all=True,
-        control=SimpleNamespace(on=on),
-        links=SimpleNamespace(soft=SimpleNamespace(up=up)),
-    )
-    slots = SimpleNamespace(room=lambda now, many: many)
-    agent = SimpleNamespace(draining=False, now=0.0, slots=slots, workers=[worker])
-    assert AnAgent.room(cast("Any", agent)) == (up and on)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import CHILD_COLUMNS, Claim
 from qwf_agent.agent.failure_log import FailureLog
-from qwf_agent.agent.link import Call, Failure
 from qwf_agent.agent.reporter import RETRY_S, Reporter
 from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome, render

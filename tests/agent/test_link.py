@@ -10,7 +10,8 @@ from datetime import timedelta
 
 import pytest
 
-from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.calls import Call
+from qwf_agent.agent.link import Link
 from qwf_agent.db import Query
 from support.harness import DEADLINE_S, Database, until
 

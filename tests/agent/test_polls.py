@@ -14,11 +14,12 @@ from typing import Any, cast
 
 import pytest
 
+from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.link import Call, Links, Notification
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import Options
-from qwf_agent.agent.pool import NO_ROOM, Room
 from qwf_agent.agent.settings import Settings
+from qwf_agent.agent.shares import Room, Share
 from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.ticker import Ticker
 from qwf_agent.agent.worker import Worker
@@ -34,6 +35,7 @@ JOB: dict[str, Any] = {
     "task": "noop",
     "queue": "cpu",
 }
+ONE = Share(Room(1, 0), light_only=False)
 NOON = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
 DROPPED_S = 15.0  # the database drops a sleeping worker after this time without a call
 
@@ -84,7 +86,7 @@ def idle_for(
         worker.verdicts(link.now)
         for _ in "asks", "takes the answer":
             worker.control.step(link.now)
-        worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, False)
+        worker.claim_if_due(ONE if worker.control.on else None, link.now, False)
         assert worker.claimed(link.now) == []
         if worker.sleeper.take_echo_request() and notified:
             worker.notified(Notification("mine", "echo"))
@@ -247,7 +249,7 @@ def test_it_tests_notifications_again_on_a_new_connection(link: EmptyLink, worke
 
 def test_work_makes_it_poll_often_again(link: EmptyLink, worker: Worker) -> None:
     idle_for(100, link, worker, notified=True)
-    worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True, False)
+    worker.claim_if_due(None, link.now, False)
     assert link.times("wake") == [link.now]
     begun = link.now
     idle_for(3, link, worker, notified=True)
@@ -262,7 +264,7 @@ def test_a_wake_up_during_an_empty_claim_makes_it_claim_again(
     idle_for(100, link, worker, notified=True)
     worker.claim_soon()
     link.answers = False
-    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, False)
+    worker.claim_if_due(ONE, link.now, False)
     worker.notified(Notification("mine", "cpu"))
     for call in link.calls:
         call.done = True
@@ -277,9 +279,9 @@ def test_it_has_its_jobs_before_it_reports_that_it_is_awake(
 ) -> None:
     idle_for(100, link, worker, notified=True)
     worker.claim_soon()
-    worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True, False)
+    worker.claim_if_due(Share(Room(2, 0), False), link.now, False)
     answer(link.calls[-1], JOB)
     assert [claim.job_id for claim in worker.claimed(link.now)] == [7]
     assert link.times("wake") == []
-    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, False)
+    worker.claim_if_due(ONE, link.now, False)
     assert link.times("wake") == [link.now]

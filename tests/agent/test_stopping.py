@@ -12,7 +12,6 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from qwf_agent import migrate
-from qwf_agent.cli.doctor import engine
 from qwf_agent.versions import compatible_part
 from support.harness import PACKAGE, Database, StartAgent, alive, run_agent, until
 
@@ -113,8 +112,8 @@ def test_code_that_cannot_be_imported_replaces_no_child(
     until(lambda: base.one(problem) == "RuntimeError: half an upload", "its heartbeat")
     assert base.ended(base.enqueue("t"))["output"] == before
     with psycopg.connect(base.dsn, row_factory=dict_row) as conn:
-        found = list(engine.workers(conn, base.dsn))
-    assert [(one.level, "keeps running old code" in one.what) for one in found] == [
+        found = conn.execute("select * from qwf.doctor('{workers}')").fetchall()
+    assert [(one["level"], "keeps running old code" in one["says"]) for one in found] == [
         ("problem", True)
     ]
     file.write_text(code.format(22))

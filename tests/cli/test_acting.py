@@ -294,7 +294,7 @@ def test_missed_times_that_do_not_fire_are_told(on_db: Cli, db: Db) -> None:
     assert said == []
     db.execute("update qwf.schedules set next_at = next_at - interval '1 hour', anchor = anchor"
                " - interval '1 hour'")  # fmt: skip
-    db.execute("select qwf.fire_schedules()")
+    db.execute("select _qwf.fire_schedules()")
     assert [line.partition(":")[0] for line in sorted(said)] == [
         "schedule dropped", "schedule once",
     ]  # fmt: skip
@@ -509,7 +509,7 @@ def test_workers_are_switched(on_db: Cli, db: Db) -> None:
     assert on_db("worker", "pause", "--host", "box-a", "--queue", "cpu").exit_code == 0
     assert on_db("worker", "on", "--host", "box-a", "--queue", "gpu").exit_code == 0
     assert db.execute(CONTROLS).fetchall()[0][1:4] == ("cpu", "off", "pause")
-    assert db.execute("select qwf.desired_state('box-a', 'gpu')").fetchone() == ("on",)
+    assert db.execute("select queue from qwf.switched_off").fetchall() == [("cpu",)]
 
 
 def test_switching_a_box_on_a_queue_that_it_does_not_serve_names_those_that_it_serves(

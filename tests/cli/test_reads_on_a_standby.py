@@ -16,10 +16,10 @@ from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from qwf_agent.cli.doctor import standbys
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.fleet import Fleet
 from qwf_agent.look import connection, standby
+from qwf_agent.look.doctor import standbys
 from support import screens
 from support.harness import run_agent, until
 from support.standby import Pair

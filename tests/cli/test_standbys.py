@@ -10,8 +10,8 @@ from psycopg import sql
 from psycopg.rows import DictRow, dict_row
 
 from qwf_agent import embedded
-from qwf_agent.cli.doctor import standbys
-from qwf_agent.cli.doctor.findings import Finding
+from qwf_agent.look.doctor import standbys
+from qwf_agent.look.doctor.findings import Finding
 from support.harness import until
 from support.servers import Server, own_server
 from support.standby import standby_of

@@ -243,20 +243,20 @@ def test_a_failed_job_is_retried(fleet: Fleet, db: Db) -> None:
 
 
 def test_a_worker_is_switched_off_and_on(fleet: Fleet, db: Db) -> None:
-    state = "select qwf.desired_state('box-b', 'gpu')"
+    off = "select queue from qwf.switched_off where host = 'box-b'"
 
     async def switch(pilot: Pilot[None]) -> None:
         await pilot.press("4", "down")
         await until(pilot, lambda: table(pilot, "workers").cursor_row == 1)
         await pilot.press("d")
-        await until(pilot, lambda: db.execute(state).fetchone() == ("off",))
+        await until(pilot, lambda: db.execute(off).fetchone() == ("gpu",))
         await until(pilot, lambda: "drain" in shown(pilot, "workers"))
         await pilot.press("x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("y")
         await until(pilot, lambda: "off" in shown(pilot, "workers"))
         await pilot.press("o")
-        await until(pilot, lambda: db.execute(state).fetchone() == ("on",))
+        await until(pilot, lambda: db.execute(off).fetchone() is None)
 
     drive(fleet, SIZES[1], switch)
 

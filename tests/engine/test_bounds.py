@@ -61,7 +61,7 @@ CALLS: dict[str, dict[str, str]] = {
         "project": "''",
     },
     "deregister_worker": {"worker": WORKER},
-    "desired_state": {"host": "'box'", "queue": "'cpu'"},
+    "doctor": {"checks": "'{tick}'"},
     "drop_limit": {"name": "'l'"},
     "drop_schedule": {"name": "'hourly'"},
     "echo": {"worker": WORKER},
@@ -108,6 +108,7 @@ CALLS: dict[str, dict[str, str]] = {
     "finish_and_claim": {"reports": "'[]'", "queue": "'gpu'", "worker": "'w'"},
     "followed_logs": {"worker": WORKER},
     "heartbeat": {"worker": WORKER, "tokens": "'{}'", "stats": "'{}'"},
+    "losses": {"queue": "'cpu'"},
     "pause_queue": {"name": "'mail'"},
     "preview_graph": {"workflow": "'{}'", "pipelines": "'{}'"},
     "progress": {"job_id": RUNNING, "token": TOKEN, "fraction": "0.5", "message": "'half'"},
@@ -191,14 +192,13 @@ STORED_NOWHERE = {
     ("after_failures", "outcomes"),
     ("answer_model_request", "worker"),
     ("deregister_worker", "worker"),
-    ("desired_state", "host"),
-    ("desired_state", "queue"),
     ("find_inputs", "project"),
     ("open_questions", "project"),
     ("find_missing_options", "schedule"),
     ("find_missing_options", "workflow"),
     ("followed_logs", "worker"),
     ("heartbeat", "worker"),
+    ("losses", "queue"),
     ("wake", "worker"),
     ("wake_channel", "worker"),
     ("worker_alive", "host"),
@@ -319,7 +319,7 @@ ARGUMENTS = """
 select p.proname, a.name, format_type(p.proargtypes[a.n - 1], null)
 from pg_proc p
 cross join lateral unnest(p.proargnames) with ordinality a (name, n)
-where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f' and not starts_with(p.proname, 'tg_')
+where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f'
   and a.n <= p.pronargs and format_type(p.proargtypes[a.n - 1], null) ~ %s
 order by 1, 2
 """

@@ -15,6 +15,7 @@ import psycopg
 import psycopg.types.json
 import pytest
 
+from qwf_agent.web.pages import run, run_map, run_tabs, runs, workflow, workflows
 from qwf_agent.web.pages.fleet import FAILED_ON
 
 QUEUED = 4_000
@@ -75,7 +76,9 @@ def fill(db: psycopg.Connection[Any]) -> None:
     db.execute("select count(qwf.enqueue_run('chain')) from generate_series(1, %s)", [CHAINS])
 
 
-def rows_read(db: psycopg.Connection[Any], sql: str, args: list[Any] | None = None) -> int:
+def rows_read(
+    db: psycopg.Connection[Any], sql: str, args: list[Any] | dict[str, Any] | None = None
+) -> int:
     """Rows that one call reads, in a transaction of its own."""
     with db.transaction():
         before = db.execute(READ).fetchone()
@@ -122,8 +125,8 @@ def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any])
     """
     full.execute("select count(*) from qwf.claim('default', 'w', 10)")
     assert worst(full, 8, lambda: rows_read(full, beat)) < 10 * 100
-    assert worst(full, 8, lambda: rows_read(full, "select qwf.promote_due()")) < 20
-    assert worst(full, 8, lambda: rows_read(full, "select count(*) from qwf.reclaim()")) < 2_000
+    assert worst(full, 8, lambda: rows_read(full, "select _qwf.promote_due()")) < 20
+    assert worst(full, 8, lambda: rows_read(full, "select count(*) from _qwf.reclaim()")) < 2_000
     assert worst(full, 8, lambda: rows_read(full, "select qwf.drain_outbox()")) < 20
     change = """
         select count(*) from qwf.change_jobs(array(
@@ -183,6 +186,44 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
     }
     found = {name: rows_read(full, query) for name, query in read.items()}
     assert {name: rows for name, rows in found.items() if rows > 300} == {}
+
+
+def test_the_pages_of_runs_read_what_they_show(full: psycopg.Connection[Any]) -> None:
+    """However many answers and files other jobs and runs have."""
+    full.execute("""
+      insert into qwf.job_events (run_id, type, actor)
+        select r.id, 'retried', 'ada' from qwf.runs r cross join generate_series(1, 10);
+      insert into qwf.input_answers (job_id, run_id, answered_by)
+        select j.id, j.run_id, 'ada' from qwf.jobs j;
+      insert into qwf.run_files (job_id, file_no, rel_path, run_id, kind, size_bytes)
+        select j.id, 1, 'a', j.run_id, 'text', 1 from qwf.jobs j""")
+    full.execute("select qwf.enqueue_run('map')")
+    full.execute(
+        "select qwf.finish(c.job_id, c.token, 'completed', %s) from qwf.claim('gpu', 'w') c",
+        [psycopg.types.json.Jsonb({"items": list(range(1000))})],
+    )
+    ((last, the_map),) = full.execute(
+        "select run_id, id from qwf.jobs where node_id = 's/each'"
+    ).fetchall()
+    of_run = {"run": last - 1, "most": 100}
+    of_map = {"map": the_map, "first": 500, "status": None, "most": 100}
+    read = {
+        f"{page.__name__}.{name}": rows_read(full, getattr(page, name), args)
+        for page, names, args in (
+            (run, "RUN KNOWN VERSIONS NODES FAILURES CLEANED_UP QUESTIONS PENDING", of_run),
+            (run_tabs, "ATTEMPTS WAITS USED OUTPUTS FILES ANSWERS CONTEXT CHANGED", of_run),
+            (run_map, "ELEMENTS", of_map),
+            (runs, "LISTED WORKFLOWS", {"runs": [last, last - 1]}),
+            (workflow, "VERSION VERSIONS GRAPH_ID COMPILED", {"name": "map", "version": 1}),
+            (workflows, "WORKFLOWS PIPELINES", {"after": ""}),
+        )
+        for name in names.split()
+    }
+    assert {name: rows for name, rows in read.items() if rows > 550} == {}
+    assert rows_read(full, workflows.RUNS) < 1000 + 100
+    for whole in (run_map.SLOWEST, run_map.CELLS):
+        assert rows_read(full, whole, of_map) < 1000 + 100
+    assert rows_read(full, run_tabs.USED, {"run": last}) < 1000 * 2
 
 
 def test_missing_options_are_looked_for_among_the_newest_jobs(
@@ -435,7 +476,7 @@ def misjudged(
 
 
 def test_looking_for_lapsed_leases_reads_what_runs(misjudged: psycopg.Connection[Any]) -> None:
-    lapsed = "select count(*) from qwf.reclaim()"
+    lapsed = "select count(*) from _qwf.reclaim()"
     assert worst(misjudged, 8, lambda: rows_read(misjudged, lapsed)) < 2_000
 
 
@@ -529,6 +570,12 @@ def test_what_the_first_page_checks_reads_no_queue_to_its_end(
     assert worst(misjudged, 8, lambda: walked(misjudged, running)) < 1_000
     stuck = "select * from qwf.find_unassignable(10)"
     assert worst(misjudged, 8, lambda: walked(misjudged, stuck)) < 300
+
+
+def test_the_doctor_reads_no_queue_to_its_end(misjudged: psycopg.Connection[Any]) -> None:
+    misjudged.execute("select qwf.claim('cpu', 'w', 7)")
+    checks = "select * from qwf.doctor('{settings,tick,runs,workers,models,schedules}')"
+    assert worst(misjudged, 8, lambda: walked(misjudged, checks)) < 1_000
 
 
 def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) -> None:

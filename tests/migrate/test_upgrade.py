@@ -24,7 +24,7 @@ import psycopg
 import pytest
 
 from qwf_agent import __version__, migrate
-from qwf_agent.cli.doctor import checks
+from qwf_agent.look.doctor import checks
 from qwf_agent.web.pages import doctor
 from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
 from support.servers import ROOT, Server
@@ -227,7 +227,7 @@ def test_an_upgrade_under_a_working_agent_and_back_again(
     assert "restart" not in agent.said()
 
 
-NOT_OF_THE_TEST_SERVER = [name for name in checks.CHECKS if name != "server"]  # fsync is off
+NOT_OF_THE_TEST_SERVER = [name for name in checks.NAMES if name != "server"]  # fsync is off
 
 COMMAND = "from qwf_agent.cli import main; raise SystemExit(main())"
 

@@ -111,7 +111,7 @@ def test_agents_and_applications_work_with_logins_of_their_own(
     assert run("cancel", "job", job, "--dsn", f"{base.dsn} user=grafana").exit_code == 1
     off = run("worker", "drain", "--host", "box_a", "--all", "--dsn", f"{base.dsn} user=ops")
     assert off.exit_code == 0, off.output
-    assert base.one("select qwf.desired_state('box_a', 'default')") == "off"
+    assert base.one("select queue from qwf.switched_off where host = 'box_a'") == "default"
     base.conn.execute(block("sql", "pg_read_all_stats"))  # type: ignore[arg-type]
     metrics = run("metrics", "--dsn", f"{base.dsn} user=grafana")
     assert metrics.exit_code == 0, metrics.output
@@ -145,7 +145,7 @@ def test_the_server_stops_gently_after_the_fleet_and_the_work_goes_on(tmp_path: 
             agent = started(*TASKS, "--host", "box-a")
             assert base.ended(base.enqueue("noop"))["status"] == "completed"
             shell(drain, dsn)
-            assert base.one("select qwf.desired_state('box-a', 'default')") == "off"
+            assert base.one("select queue from qwf.switched_off where host = 'box-a'") == "default"
             late = base.enqueue("noop")
             assert "systemctl stop 'qwf-agent@*'" in leave
             assert agent.stop() == 0
@@ -173,7 +173,7 @@ def shell(commands: str, dsn: str) -> None:
 def test_the_order_from_psql_works(base: Database) -> None:
     (order,) = re.findall(r"`(select qwf\.worker_control\([^`]+)`", TEXT)
     base.conn.execute(order)  # type: ignore[arg-type]
-    assert base.one("select qwf.desired_state('box-b', 'gpu')") == "off"
+    assert base.one("select queue from qwf.switched_off where host = 'box-b'") == "gpu"
 
 
 def test_a_backup_restores_and_running_jobs_run_again(

@@ -17,7 +17,7 @@ from starlette.responses import StreamingResponse
 
 from qwf_agent import embedded, migrate
 from qwf_agent.cli import qwf
-from qwf_agent.web.site import files, listed_file
+from qwf_agent.web.site import files, listed_file, send_file
 from support.harness import Database, StartAgent, agents, until
 from support.servers import ROOT, Server
 
@@ -85,9 +85,7 @@ class Shop:
         roots = [files.Root(Path("/"))]
 
         async def send() -> bytes:
-            answer = await files.serve(
-                roots, row, out_dir=row["out_dir"], out_root=row["out_root"], download=True
-            )
+            answer = await send_file.serve(roots, row, download=True)
             assert isinstance(answer, StreamingResponse)
             return b"".join([bytes(part) async for part in answer.body_iterator])  # type: ignore[arg-type]
 

@@ -147,7 +147,7 @@ def test_cancel_run_while_a_promotion_is_open(race: Race, guarded: bool, commits
     race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s' where status = 'scheduled'")
     promoting = race.session()
     promoting.begin()
-    assert promoting.one("select qwf.promote_due()") > 0
+    assert promoting.one("select _qwf.promote_due()") > 0
     assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
     race.healthy()
     promoting.commit() if commits else promoting.rollback()
@@ -161,7 +161,7 @@ def test_a_promotion_after_cancel_run_does_nothing(race: Race) -> None:
     producer = race.session()
     producer.begin()
     producer.rows("select qwf.cancel_run(%s)", run)
-    assert race.nonblocking().one("select qwf.promote_due()") == 0
+    assert race.nonblocking().one("select _qwf.promote_due()") == 0
     producer.commit()
     race.settle()
     assert set(race.statuses(run).values()) == {"cancelled"}
@@ -240,7 +240,7 @@ def test_cancelling_a_node_of_a_locked_run_counts_correctly(race: Race) -> None:
     race.make_due(node)
     promoting, holder = race.session(), race.session()
     promoting.begin()
-    promoting.one("select qwf.promote_due()")
+    promoting.one("select _qwf.promote_due()")
     assert race.nonblocking().one("select qwf.cancel_job(%s)", node) == "requested"
     promoting.commit()
     holder.begin()
@@ -260,7 +260,7 @@ def test_a_request_that_is_settled_while_the_outbox_is_drained_is_not_lost(race:
     race.make_due(first, second)
     promoting, draining = race.session(), race.session()
     promoting.begin()
-    promoting.one("select qwf.promote_due()")
+    promoting.one("select _qwf.promote_due()")
     assert race.nonblocking().one("select qwf.cancel_job(%s)", second) == "requested"
     promoting.commit()
     open_gate = race.gate("qwf.jobs", f"old.id = {first} and new.status = 'awaiting_input'")

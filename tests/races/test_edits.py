@@ -107,7 +107,7 @@ def produce(conn: Db, edits: Edits, dice: random.Random) -> None:
 def work(conn: Db, edits: Edits, dice: random.Random, over: threading.Event) -> None:
     while not over.is_set():
         try:
-            conn.execute("select qwf.promote_due()")
+            conn.execute("select _qwf.promote_due()")
             conn.execute("begin")
             claimed = conn.execute(CLAIM, [str(conn.info.backend_pid)]).fetchall()
             row = conn.execute("select clock_timestamp()").fetchone()

@@ -43,9 +43,9 @@ def test_a_question_that_is_being_answered_does_not_expire(race: Race, commits: 
     person = race.session()
     person.begin()
     person.rows(ANSWER, run)
-    assert race.nonblocking().one("select qwf.expire_inputs()") == 0
+    assert race.nonblocking().one("select _qwf.expire_inputs()") == 0
     person.commit() if commits else person.rollback()
-    assert race.one("select qwf.expire_inputs()") == (0 if commits else 1)
+    assert race.one("select _qwf.expire_inputs()") == (0 if commits else 1)
     race.healthy()
     answers = race.rows("select value, answered_by = 'expiry' from qwf.input_answers")
     assert answers == [("yes", False) if commits else ("no", True)]
@@ -58,7 +58,7 @@ def test_an_answer_while_the_question_expires_is_refused(race: Race, keys: dict[
     run = overdue(race, **keys)
     clock, person = race.session(), race.session()
     clock.begin()
-    assert clock.one("select qwf.expire_inputs()") == 1
+    assert clock.one("select _qwf.expire_inputs()") == 1
     person.start(ANSWER, run)
     person.waits()
     clock.commit()
@@ -71,11 +71,11 @@ def test_a_question_expires_once(race: Race) -> None:
     run = overdue(race, default="no")
     one, other = race.session(), race.nonblocking()
     one.begin()
-    assert one.one("select qwf.expire_inputs()") == 1
-    assert other.one("select qwf.expire_inputs()") == 0
+    assert one.one("select _qwf.expire_inputs()") == 1
+    assert other.one("select _qwf.expire_inputs()") == 0
     one.kill()
     race.healthy()
-    assert other.one("select qwf.expire_inputs()") == 1
+    assert other.one("select _qwf.expire_inputs()") == 1
     assert race.one("select count(*) from qwf.input_answers") == 1
     race.complete_all()
     assert race.run_status(run) == "completed"
@@ -88,15 +88,15 @@ def test_a_question_expires_while_its_run_is_cancelled(race: Race, first: str) -
     one.begin()
     if first == "cancel":
         one.rows("select qwf.cancel_run(%s)", run)
-        assert other.one("select qwf.expire_inputs()") == 0
+        assert other.one("select _qwf.expire_inputs()") == 0
         one.commit()
     else:
-        assert one.one("select qwf.expire_inputs()") == 1
+        assert one.one("select _qwf.expire_inputs()") == 1
         other.start("select qwf.cancel_run(%s)", run)
         other.waits()
         one.commit()
         assert refusal(other) == "QW002"
-    assert race.one("select qwf.expire_inputs()") == 0
+    assert race.one("select _qwf.expire_inputs()") == 0
     race.settle()
     assert race.run_status(run) == ("cancelled" if first == "cancel" else "failed")
 

@@ -14,9 +14,9 @@ def test_finish_before_reclaim(race: Race) -> None:
     worker = race.session()
     worker.begin()
     assert finish(worker, held) == [("ok", False)]
-    assert race.nonblocking().rows("select qwf.reclaim()") == []
+    assert race.nonblocking().rows("select _qwf.reclaim()") == []
     worker.commit()
-    assert race.rows("select qwf.reclaim()") == []
+    assert race.rows("select _qwf.reclaim()") == []
     assert race.status(job) == "completed"
     race.healthy()
 
@@ -27,7 +27,7 @@ def test_reclaim_before_finish(race: Race) -> None:
     race.expire_leases(job)
     engine, worker = race.session(), race.session()
     engine.begin()
-    assert engine.rows("select qwf.reclaim()") == [(job,)]
+    assert engine.rows("select _qwf.reclaim()") == [(job,)]
     worker.start(FINISH, reports(held))
     worker.waits()
     engine.commit()
@@ -43,7 +43,7 @@ def test_a_rolled_back_reclaim_leaves_the_job_with_its_worker(race: Race) -> Non
     race.expire_leases(job)
     engine, worker = race.session(), race.session()
     engine.begin()
-    engine.rows("select qwf.reclaim()")
+    engine.rows("select _qwf.reclaim()")
     worker.start(FINISH, reports(held))
     worker.waits()
     engine.kill()
@@ -58,10 +58,10 @@ def test_two_reclaims_count_one_loss(race: Race) -> None:
     race.expire_leases(job)
     first = race.session()
     first.begin()
-    assert first.rows("select qwf.reclaim()") == [(job,)]
-    assert race.nonblocking().rows("select qwf.reclaim()") == []
+    assert first.rows("select _qwf.reclaim()") == [(job,)]
+    assert race.nonblocking().rows("select _qwf.reclaim()") == []
     first.commit()
-    assert race.rows("select qwf.reclaim()") == []
+    assert race.rows("select _qwf.reclaim()") == []
     assert race.one("select losses from qwf.jobs") == 1
 
 
@@ -247,12 +247,12 @@ def test_a_heartbeat_that_comes_late(race: Race, first: str) -> None:
     opening.begin()
     if first == "heartbeat":
         assert opening.rows(beat, held.token) == [("ok",)]
-        assert closing.rows("select qwf.reclaim()") == []
+        assert closing.rows("select _qwf.reclaim()") == []
         opening.commit()
-        assert closing.rows("select qwf.reclaim()") == []
+        assert closing.rows("select _qwf.reclaim()") == []
         assert race.status(job) == "running"
     else:
-        assert opening.rows("select qwf.reclaim()") == [(job,)]
+        assert opening.rows("select _qwf.reclaim()") == [(job,)]
         assert closing.rows(beat, held.token) == []
         opening.commit()
         assert closing.rows(beat, held.token) == [("lost",)]

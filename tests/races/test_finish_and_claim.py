@@ -73,7 +73,7 @@ def test_a_stale_report_is_answered_lost_and_the_job_may_be_handed_out(race: Rac
     race.expire_leases(job)
     engine, worker = race.session(), race.session()
     engine.begin()
-    assert engine.rows("select qwf.reclaim()") == [(job,)]
+    assert engine.rows("select _qwf.reclaim()") == [(job,)]
     worker.start(QUERY, reports(zombie), "heir", 1)
     worker.waits()
     engine.commit()

@@ -331,7 +331,7 @@ def test_limits_hold_at_every_moment_under_random_work(race: Race) -> None:
             for one in held:
                 outcome = dice.choice(["completed", "completed", "error", "released", "lost"])
                 finish(session, one, outcome=outcome)
-            session.rows("select qwf.promote_due()")
+            session.rows("select _qwf.promote_due()")
 
     def change(session: Session) -> None:
         dice = random.Random(0)

@@ -129,8 +129,6 @@ NOTHING = [
     "select qwf.submit_input(null, null, null)",
     "select qwf.run_status(null)",
     "select qwf.result(null)",
-    "select * from qwf.reclaim(null)",
-    "select qwf.promote_due(null)",
     "select qwf.drain_outbox(null)",
     "select qwf.wake(null)",
     "select qwf.deregister_worker(null)",

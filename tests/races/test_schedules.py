@@ -28,7 +28,7 @@ def due(db: Connection) -> Connection:
 
 
 def fire(session: Connection) -> int:
-    row = session.execute("select qwf.fire_schedules()").fetchone()
+    row = session.execute("select _qwf.fire_schedules()").fetchone()
     assert row is not None
     return int(row[0])
 

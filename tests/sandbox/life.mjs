@@ -38,7 +38,7 @@ assert.deepEqual(heard, ['cpu']);
 const lost = await claim(boxA, '1 s'); // and box-a dies
 assert.deepEqual(lost.inputs, { who: 'Ada' });
 assert.equal(await claim(boxB), undefined);
-while ((await ask('select * from qwf.reclaim()')).length === 0) await pause(50);
+while ((await ask('select * from _qwf.reclaim()')).length === 0) await pause(50);
 const held = await claim(boxB);
 assert.equal(held.job_id, lost.job_id);
 assert.notEqual(held.token, lost.token);

@@ -235,7 +235,7 @@ select p.proname, a.name, format_type(t.type, null), a.ord > p.pronargs - p.pron
 from pg_proc p
 cross join lateral unnest(p.proargnames) with ordinality a (name, ord)
 join lateral unnest(p.proargtypes::oid[]) with ordinality t (type, ord) on t.ord = a.ord
-where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f' and p.proname !~ '^tg_'
+where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f'
 order by p.proname, a.ord
 """
 OBJECTS = """

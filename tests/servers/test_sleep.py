@@ -95,7 +95,7 @@ def test_a_server_that_dies_asleep_is_off_and_not_failed(
         os.kill(one.pid, signal.SIGKILL)
         one.until(lambda: one.server.state != "asleep", "its end")
         assert one.server.state == "off"
-        assert (one.server.crashes, one.server.broken) == (count, False)
+        assert (one.server.crashes, one.server.failures.broken) == (count, False)
     assert one.server.error == "signal 9 while it was asleep"
     assert caplog.text.count("ended: signal 9 while it was asleep") == 6
 

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from qwf_agent.servers.config import read_servers
-from qwf_agent.servers.own_server import STOP_S, OwnServer
+from qwf_agent.servers.own_server import OwnServer
 from qwf_agent.servers.process import ServerProcess
+from qwf_agent.servers.program import STOP_S
 from qwf_agent.servers.server import Demand
 from qwf_agent.system.guardian import Guardian
 from support.harness import alive, until
@@ -29,12 +30,12 @@ def test_pauses_between_starts_become_longer_until_it_is_broken_and_tried_every_
 ) -> None:
     (tmp_path / "dead").touch()
     one = drive(hurry=100)
-    pauses = []
-    while not one.server.broken:
+    pauses, failures = [], one.server.failures
+    while not failures.broken:
         one.start()
         one.until(lambda: one.server.state in ("failed", "broken"), "timed out waiting")
         failed_at = one.server.since
-        one.until(lambda: one.server.state == "off" or one.server.broken, "timed out waiting")
+        one.until(lambda: one.server.state == "off" or failures.broken, "timed out waiting")
         pauses.append(one.server.since - failed_at)
     wanted = [1.0, 2.0, 4.0, 8.0, 0.0]
     assert [at >= least for at, least in zip(pauses, wanted, strict=True)] == [True] * 5
@@ -112,7 +113,7 @@ def test_the_command_stop_ends_what_is_no_process_of_it(
     (tmp_path / "pid").write_text(str(one.pid))
     port = one.server.stats(one.now)["port"]
     one.becomes("off")
-    one.until(lambda: not one.server.has_process, "timed out waiting for the command")
+    one.until(lambda: not one.server.program.exists, "timed out waiting for the command")
     assert said.read_text() == f"{port}\n"
 
 
@@ -142,7 +143,7 @@ def test_a_stop_that_hangs_is_killed_and_the_next_start_waits_for_it(
     failed_at = one.server.since
     one.becomes("off")
     assert one.server.since >= failed_at + STOP_S
-    assert not one.server.has_process
+    assert not one.server.program.exists
 
 
 def test_requests_in_flight_are_waited_for_before_it_stops(
@@ -249,7 +250,7 @@ def test_what_a_stop_does_is_not_killed_with_the_group_of_the_server(tmp_path: P
 
     until(step, "it to be ready")
     server.kill(time.monotonic())
-    until(lambda: step() or not server.has_process, "its end")
+    until(lambda: step() or not server.program.exists, "its end")
     guardian.close()
     assert members
     assert (tmp_path / "said").read_text() == "done\n"

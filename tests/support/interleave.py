@@ -250,7 +250,7 @@ class Race(Session):
 
     def reclaim_skips_locked(self, job: int) -> None:
         """Assert that reclaim skips a locked job."""
-        assert self.session(lock_timeout="5s").rows("select qwf.reclaim()") == []
+        assert self.session(lock_timeout="5s").rows("select _qwf.reclaim()") == []
         assert self.status(job) == "running"
 
     def expire_leases(self, *jobs: int) -> None:

@@ -73,7 +73,7 @@ class OneChild:
     def printed(self) -> str:
         """What the running body has printed so far."""
         self._step_of_selector()
-        return self.slot.printed(1 << 16)[1]
+        return self.slot.body.printed(1 << 16)[1]
 
     def _step(self) -> list[Any]:
         self._step_of_selector()

@@ -94,5 +94,5 @@ class Driver:
 
     def close(self) -> None:
         self.server.kill(self.now)
-        self.until(lambda: not self.server.has_process, "timed out waiting for its end")
+        self.until(lambda: not self.server.program.exists, "timed out waiting for its end")
         self.guardian.close()

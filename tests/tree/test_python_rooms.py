@@ -32,10 +32,10 @@ USES: dict[str, set[str]] = {
     "servers": {"config", "system"},
     "agent": {"child", "db", "exit_codes", "llm", "qwf_agent", "servers", "system", "versions"},
     "__main__": {"agent", "child", "config", "exit_codes", "extras", "servers", "system"},
-    "look": {"config", "migrate"},
+    "look": {"app", "config", "migrate", "qwf_agent", "versions"},
     "cli": {
         *("app", "config", "db", "embedded", "exit_codes", "extras", "look", "migrate"),
-        *("qwf_agent", "versions"),
+        "qwf_agent",
     },
     "web": {"app", "cli", "config", "look", "qwf_agent"},
 }

@@ -223,8 +223,8 @@ def test_no_room_is_crowded() -> None:
 def test_a_setting_is_read() -> None:
     file = CHANGES["schema/settings"]
     settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
-    shown = CHANGES["views/queues/setting_overview"]
-    all_of_them = {FUNCTIONS["functions/queues/change_settings"], shown}
+    whole = ("functions/queues/change_settings", "views/queues/setting_overview")
+    all_of_them = {CHANGES[name] for name in whole}
     unread = [s for s in settings if not {*uses(rf"\b{s}\b", outside=file)} - all_of_them]
     assert unread == ["singleton"]
 

@@ -9,7 +9,7 @@ import psycopg
 from click.testing import CliRunner
 
 from qwf_agent.cli import qwf
-from qwf_agent.cli.doctor.checks import CHECKS
+from qwf_agent.look.doctor.checks import NAMES
 from support.made_jobs import claim, finish, start_run, worker
 from support.visitors import Visit
 
@@ -20,7 +20,7 @@ def test_it_makes_every_check_and_says_what_to_do(visit: Visit, db: Db) -> None:
     db.execute("select qwf.enqueue('t')")
     db.execute("update qwf.jobs set queued_at = now() - interval '1 h'")
     page = visit("viewer").text("/doctor")
-    assert all(name in page for name in CHECKS)
+    assert all(name in page for name in NAMES)
     assert "queue default: 1 job waits" in page
     assert "qwf agent --queue default" in page
 

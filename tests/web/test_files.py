@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from qwf_agent.app import folder_mark
 from qwf_agent.app.folder_mark import Mark, moment
 from qwf_agent.child.out_folder import folder_of
-from qwf_agent.web.site import files
+from qwf_agent.web.site import files, open_file, send_file
 from qwf_agent.web.site.files import FileRefused, Root
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(200)
@@ -86,9 +86,8 @@ class Box:
         }  # fmt: skip
 
     async def serve(self, row: dict[str, Any], **more: Any) -> Response:
-        return await files.serve(
-            self.roots, row, out_dir=self.out_dir, out_root=self.out_root, **more
-        )
+        known = {"out_dir": self.out_dir, "out_root": self.out_root}
+        return await send_file.serve(self.roots, row | known, **more)
 
     def get(
         self, row: dict[str, Any], headers: dict[str, str] | None = None, *,
@@ -183,10 +182,11 @@ def test_a_text_is_plain_text_in_which_everything_can_be_seen(box: Box, name: st
 
 
 def test_of_a_long_text_only_the_start_is_shown(box: Box) -> None:
-    row = box.write("a.log", b"x" * (files.TEXT_BYTES + 10))
+    row = box.write("a.log", b"x" * (send_file.TEXT_BYTES + 10))
     shown = box.get(row).text
-    assert shown == "x" * files.TEXT_BYTES + "\n\n[10 more bytes: download the file to read them]\n"
-    assert box.get(row, download=True).content == b"x" * (files.TEXT_BYTES + 10)
+    left = "\n\n[10 more bytes: download the file to read them]\n"
+    assert shown == "x" * send_file.TEXT_BYTES + left
+    assert box.get(row, download=True).content == b"x" * (send_file.TEXT_BYTES + 10)
 
 
 @pytest.mark.parametrize("download", [False, True])
@@ -292,7 +292,7 @@ def test_a_large_file_is_sent_in_chunks(box: Box) -> None:
         await chunks.aclose()
         return answer.headers["content-length"], read
 
-    assert anyio.run(first_chunks) == (str(size), 2 * files.CHUNK_BYTES)
+    assert anyio.run(first_chunks) == (str(size), 2 * send_file.CHUNK_BYTES)
     end = box.get(box.row("a.bin", size), {"Range": f"bytes={size - 3}-"})
     assert (end.status_code, end.content) == (206, bytes(3))
 
@@ -323,7 +323,7 @@ def test_a_client_that_goes_away_ends_the_reading(box: Box) -> None:
 
 
 def test_a_file_that_becomes_shorter_while_it_is_sent_breaks_the_answer(box: Box) -> None:
-    size = files.CHUNK_BYTES * 3
+    size = send_file.CHUNK_BYTES * 3
     row = box.write("a.bin", bytes(size))
 
     async def ask() -> None:
@@ -590,8 +590,8 @@ def test_a_disk_that_does_not_answer_is_said(box: Box, monkeypatch: pytest.Monke
         answered.wait(30)
         raise FileNotFoundError
 
-    monkeypatch.setattr(files, "OPEN_S", 0.05)
-    monkeypatch.setattr(files, "_open_below", hang)
+    monkeypatch.setattr(send_file, "OPEN_S", 0.05)
+    monkeypatch.setattr(open_file, "_open_below", hang)
 
     async def ask() -> None:
         try:

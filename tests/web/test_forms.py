@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from qwf_agent.web.forms import exact_json, fields, filled
-from qwf_agent.web.forms.fields import Field, File, from_question, from_schema
+from qwf_agent.web.forms.choices import File
+from qwf_agent.web.forms.fields import Field, from_question, from_schema
 from qwf_agent.web.forms.filled import entries, parse, refused
 
 ROOM = Path(fields.__file__).parents[1]
@@ -723,9 +724,9 @@ def test_nothing_that_is_sent_breaks_a_form(case: tuple[Any, Any], more: Sent) -
     schema, value = case
     field = from_schema(schema, value)
     sent = {**sent_by(field), **{f"context{name}": values for name, values in more.items()}}
-    filled = parse(field, sent)
-    exact_json.write(filled.value if not filled.problems else None)
-    assert Page(drawn(filled.field)).templates == 0
+    read = parse(field, sent)
+    exact_json.write(read.value if not read.problems else None)
+    assert Page(drawn(read.field)).templates == 0
     drawn(filled.edited(field, {**sent, "*add": ["context"], "*remove": ["context/0"]}) or field)
 
 

@@ -15,8 +15,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from qwf_agent.web.forms import exact_json, fields
-from qwf_agent.web.forms.fields import Field, File, from_question, from_schema
+from qwf_agent.web.forms import exact_json, fields, filled
+from qwf_agent.web.forms.choices import File
+from qwf_agent.web.forms.fields import Field, from_question, from_schema
 from support.browser import Pages
 
 ROOM = Path(fields.__file__).parents[1]
@@ -70,14 +71,14 @@ def application() -> Starlette:
 
     async def show(request: Request) -> Response:
         name = request.path_params["name"]
-        root, value, filled = FORMS[name], None, request.method == "POST"
-        if filled:
+        root, value, is_filled = FORMS[name], None, request.method == "POST"
+        if is_filled:
             sent = filled.entries((await request.form()).multi_items())
             edited = filled.edited(root, sent)
             read = filled.parse(root, sent)
             root = edited or read.field
             value = None if edited or read.problems else exact_json.write(read.value)
-        html = page.render(root=root, value=value, name=name, filled=filled)
+        html = page.render(root=root, value=value, name=name, filled=is_filled)
         return HTMLResponse(html, headers={"content-security-policy": POLICY})
 
     static = Mount("/static", StaticFiles(directory=ROOM / "static"))

@@ -60,7 +60,7 @@ def test_attempts_show_who_held_the_job_and_how_it_ended(visit: Visit, db: Db) -
     job = enqueue(db, "t", max_attempts=4)
     claim(db, "default", first)
     db.execute("update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s'")
-    db.execute("select qwf.reclaim()")
+    db.execute("select _qwf.reclaim()")
     ((_, token),) = claim(db, "default", second)
     finish(db, (job, token), "error", "ValueError: 7", exit_code=3, max_rss_bytes=2**30,
            cpu_seconds=12.5, gpu_peak_bytes=2**31, log_tail="two lines\nof log\n",
@@ -82,7 +82,7 @@ def test_a_late_report_changes_nothing_on_the_page(visit: Visit, db: Db) -> None
     job = enqueue(db, "t")
     (old,) = claim(db, "default", by)
     db.execute("update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s'")
-    db.execute("select qwf.reclaim()")
+    db.execute("select _qwf.reclaim()")
     claim(db, "default", by)
     assert "lost" in finish(db, old, "completed", output={"late": 1})
     page = visit("viewer").text(f"/jobs/{job}")
@@ -305,7 +305,7 @@ def test_the_matrix_agrees_with_the_engine(visit: Visit, db: Db) -> None:
             " on w.id = u.worker where j.id = %s and u.reasons = '{}'", (job,))}  # fmt: skip
         with db.cursor(row_factory=psycopg.rows.dict_row) as cursor:
             rows = cursor.execute(waiting.WORKERS, {"job": job}).fetchall()
-        assert {w["host"] for w in waiting.nearest(rows) if w["takes"]} == able, arguments
+        assert {w["host"] for w in rows if w["takes"]} == able, arguments
 
 
 @pytest.mark.parametrize(

@@ -447,6 +447,15 @@ def test_the_text_of_a_registered_definition_is_exact(visit: Visit, known: Db) -
     assert "unchanged" in said(send(visit("admin"), PATH, text=text))
 
 
+def test_an_older_version_of_a_pipeline_is_shown(visit: Visit, known: Db) -> None:
+    changed = {**PIPELINE, "display_name": "the newer one"}
+    known.execute("select qwf.register_pipeline(%s)", [Jsonb(changed)])
+    viewer = visit("viewer")
+    assert "the newer one" in viewer.text(f"{PATH}?pipeline=shrink")
+    assert "the newer one" not in viewer.text(f"{PATH}?pipeline=shrink&version=1")
+    assert viewer.get(f"{PATH}?pipeline=shrink&version=3").status_code == 404
+
+
 def test_many_definitions_are_read_in_one_pass() -> None:
     """A text of 70,000 definitions is refused after 21 of them."""
     found, problems = pasted.read('{"nodes": []}' * 70_000)

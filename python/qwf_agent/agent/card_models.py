@@ -30,7 +30,7 @@ class CardModels:
         if slot.card is None or not self._is_for_child(claim):
             return True
         last = slot.claims[-1].model if slot.claims else None
-        return claim.model == (last or slot.model) or self._met.get(slot) is claim
+        return claim.model == (last or slot.held.name) or self._met.get(slot) is claim
 
     def residents(self) -> list[Resident]:
         """The models that children hold, or are loading."""
@@ -41,7 +41,7 @@ class CardModels:
         possible one that has its model, else the one on whose card servers hold least."""
         idle = [
             slot for slot in self._pool
-            if slot.card is not None and slot.ready and not slot.claims and not slot.has_orders()
+            if slot.card is not None and slot.ready and not slot.claims and not slot.orders.exist()
         ]  # fmt: skip
         self._wanted, since, self._since = {}, self._since, {}
         found = []
@@ -53,7 +53,7 @@ class CardModels:
             if slot is None:
                 continue
             idle.remove(slot)
-            if slot.model != claim.model:
+            if slot.held.name != claim.model:
                 size_mb = self.sizes_mb[str(claim.model)]
                 found.append(Need(slot, str(slot.card), size_mb, self._since[claim]))
                 self._wanted[slot] = claim
@@ -78,16 +78,16 @@ class CardModels:
 
     def _resident(self, slot: Slot) -> Resident:
         first = slot.claims[0] if slot.claims else None
-        wanted = first.model if first and self._is_for_child(first) else slot.model
+        wanted = first.model if first and self._is_for_child(first) else slot.held.name
         return Resident(
             slot, str(slot.card),
-            max(self.sizes_mb.get(name or "", 0) for name in (slot.model, wanted)),
-            first is not None or slot.has_orders(), slot.model_since,
-            slot.loads.seconds / max(1, slot.loads.count), slot.retire,
-            loading=wanted != slot.model,
+            max(self.sizes_mb.get(name or "", 0) for name in (slot.held.name, wanted)),
+            first is not None or slot.orders.exist(), slot.held.since,
+            slot.held.loads.seconds / max(1, slot.held.loads.count), slot.retire,
+            loading=wanted != slot.held.name,
         )  # fmt: skip
 
 
 def _cost(slot: Slot, claim: Claim, held_mb: Callable[[str], int]) -> tuple[bool, int, bool]:
     """Reasons against loading the model of the job in this slot, the most important first."""
-    return slot.model != claim.model, held_mb(str(slot.card)), slot.model is not None
+    return slot.held.name != claim.model, held_mb(str(slot.card)), slot.held.name is not None

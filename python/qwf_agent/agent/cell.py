@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call
 from qwf_agent.agent.failure_log import FailureLog
-from qwf_agent.agent.link import Call, Link, Links
+from qwf_agent.agent.link import Link, Links
 from qwf_agent.agent.log_sender import LogSender
 from qwf_agent.agent.opening import REFUSED_S, Opening
 from qwf_agent.agent.options import Address, Options

@@ -99,6 +99,16 @@ class Cells:
         for cell in self._cells:
             cell.opening.stop()
 
+    def report(self, now: float) -> None:
+        """Report the jobs that have ended, handle the answers, and log what has failed."""
+        for cell in self.open:
+            cell.report(now)
+
+    def tick(self, now: float) -> None:
+        """Run the periodic chores of each database, unless another agent does."""
+        for cell in self.open:
+            cell.ticker.step(cell.workers, now)
+
     def next_at(self) -> float:
         """When there is something to do, unless something happens first."""
         return min(cell.next_at() for cell in self._cells)

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from qwf_agent.agent.link import Call, Links
+from qwf_agent.agent.calls import Call
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.settings import Settings
 from qwf_agent.child.messages import JobFields
 from qwf_agent.child.outcome import Outcome

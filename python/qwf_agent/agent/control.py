@@ -7,9 +7,10 @@ import logging
 from collections.abc import Iterable
 
 from qwf_agent import db
-from qwf_agent.agent.link import Call, Link, Notification
+from qwf_agent.agent.calls import Call, Notification
+from qwf_agent.agent.child_orders import ModelOrder
+from qwf_agent.agent.link import Link
 from qwf_agent.agent.settings import SHORTEST_S
-from qwf_agent.agent.slot import ModelOrder
 from qwf_agent.servers.fleet import Orders
 
 log = logging.getLogger("qwf_agent")

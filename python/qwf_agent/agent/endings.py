@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable, Iterable
 
 from qwf_agent import db
+from qwf_agent.agent.child_news import ChildDeath, JobAnswer, MovedFolder
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt
 from qwf_agent.agent.failure_log import FAILED
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.slot import ChildDeath, JobAnswer, MovedFolder, Slot
+from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.watchdogs import Trip
 from qwf_agent.child.outcome import Outcome, how_it_ended, of_exit_status, render
 from qwf_agent.system.cgroup import OomKills, own_group

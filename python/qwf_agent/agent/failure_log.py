@@ -7,8 +7,9 @@ import logging
 from collections import Counter
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call, Row
 from qwf_agent.agent.claim import FailedAttempt
-from qwf_agent.agent.link import Call, Link, Row
+from qwf_agent.agent.link import Link
 from qwf_agent.agent.log_format import fields
 
 log = logging.getLogger("qwf_agent")

@@ -4,75 +4,26 @@ killing its children."""
 
 from __future__ import annotations
 
-import functools
 import logging
-import re
 import selectors
 import time
 from collections import deque
-from collections.abc import Iterator
-from datetime import timedelta
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 from psycopg import pq
-from psycopg.abc import Buffer
-from psycopg.adapt import AdaptersMap, Loader, Transformer
+from psycopg.adapt import Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGconn, PGresult
-from psycopg.types.string import TextLoader
 
+from qwf_agent.agent.calls import Call, Failure, Notification, failure_of
 from qwf_agent.agent.jitter import spread
+from qwf_agent.agent.loaders import LOADERS
 from qwf_agent.agent.statements import Statements
 from qwf_agent.db import Param, Query
 
 log = logging.getLogger("qwf_agent")
 
-Row = dict[str, Any]
-Record = tuple[Any, ...]
-
-
-# The server writes a plus sign before what follows a negative part: `-1 days +30:00:00`.
-INTERVAL = re.compile(
-    rb"(?:([+-]?\d+) years? ?)?(?:([+-]?\d+) mons? ?)?(?:([+-]?\d+) days? ?)?"
-    rb"(?:([+-]?)(\d+):(\d+):([\d.]+))?"
-)
-YEAR_S, MONTH_S, DAY_S = 31_557_600, 2_592_000, 86_400  # as in extract(epoch)
-
-
-class IntervalAsTimedelta(Loader):
-    """Loads an interval in the style that every call sets; psycopg's own loader asks its connection
-    for the style. One that Python cannot hold becomes the longest that it can."""
-
-    def load(self, data: Buffer) -> timedelta:
-        """The interval that the server sent, as long as extract(epoch) says."""
-        return _timedelta(bytes(data))
-
-
-@functools.lru_cache(maxsize=256)  # most jobs have the timeout of their queue
-def _timedelta(data: bytes) -> timedelta:
-    parts = INTERVAL.fullmatch(data)
-    if parts is None:
-        raise psycopg.DataError(f"not an interval: {data!r}")
-    years, months, days, sign, hours, minutes, seconds = parts.groups()
-    whole_s = YEAR_S * int(years or 0) + MONTH_S * int(months or 0) + DAY_S * int(days or 0)
-    time_s = 3600 * int(hours or 0) + 60 * int(minutes or 0) + float(seconds or 0)
-    try:
-        return timedelta(seconds=whole_s) + timedelta(seconds=-time_s if sign == b"-" else time_s)
-    except OverflowError:
-        return timedelta.max if whole_s > 0 else timedelta.min
-
-
-LOADERS = AdaptersMap(psycopg.adapters)
-for _type in ("json", "jsonb", "uuid", "timestamptz"):
-    LOADERS.register_loader(_type, TextLoader)
-LOADERS.register_loader("interval", IntervalAsTimedelta)
-# SQLSTATE classes for bad data: data, constraint, program limit, and the engine's own.
-DATA_ERRORS = ("22", "23", "54", "QW")
-# And for what passes: a standby behind a pooler, deadlock, no memory or disk, a lock timeout, a
-# cancelled statement.
-PASSING_ERRORS = ("25006", "40", "53", "55P03", "57")
 NOT_TEXT = "22021"  # character_not_in_repertoire: what the server would answer
 # SET takes the server a third of the time of a SELECT of set_config. The role or the database may
 # have other styles, which the loaders could not read.
@@ -92,69 +43,6 @@ KEEPALIVE: dict[str, int] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-
-
-class Failure(NamedTuple):
-    """Why a call failed. `lost`: the connection was lost, so the server may have executed it.
-    `unreadable`: the server has executed it, but its answer cannot be read."""
-
-    message: str
-    sqlstate: str | None = None
-    detail: str | None = None
-    hint: str | None = None
-    lost: bool = False
-    unreadable: bool = False
-
-    @property
-    def by_data(self) -> bool:
-        """Whether the data that was sent is the cause, so that sending it again is useless."""
-        return self.unreadable or (self.sqlstate or "")[:2] in DATA_ERRORS
-
-    @property
-    def passing(self) -> bool:
-        """Whether the same query may succeed later: nothing is wrong with it."""
-        return (self.sqlstate or "").startswith(PASSING_ERRORS)
-
-    def __str__(self) -> str:
-        return "; ".join(part for part in (self.message, self.detail, self.hint) if part)
-
-
-class Notification(NamedTuple):
-    """A NOTIFY: its channel and payload."""
-
-    channel: str
-    payload: str
-
-
-class Call:
-    """A query under way. When it is done, it has records or a failure. Columns of type
-    jsonb, uuid and timestamptz arrive as text."""
-
-    __slots__ = ("columns", "deadline", "done", "failure", "query", "records")
-
-    def __init__(self, query: Query) -> None:
-        self.query = query
-        self.deadline: float | None = None
-        self.columns: list[str] = []
-        self.records: list[Record] = []
-        self.failure: Failure | None = None
-        self.done = False
-
-    @property
-    def rows(self) -> list[Row]:
-        """The records as dictionaries by column name."""
-        return [dict(zip(self.columns, record, strict=True)) for record in self.records]
-
-    def pick(self, *names: str) -> Iterator[Record]:
-        """The records with only these columns, at least two, in this order. Much faster than `rows`
-        for many records."""
-        if not self.records:
-            return iter(())
-        return map(itemgetter(*map(self.columns.index, names)), self.records)
-
-    def value(self) -> Any:
-        """The only column of the first row."""
-        return self.records[0][0] if self.records else None
 
 
 class Link:
@@ -199,7 +87,8 @@ class Link:
         """Queue a call. Fails at once while the link is down."""
         call = Call(query)
         if not self.up:
-            return _fail(call, Failure("no connection to the database", lost=True))
+            call.fail(Failure("no connection to the database", lost=True))
+            return call
         self._calls.append(call)
         if len(self._calls) == 1:
             self._start()
@@ -302,7 +191,7 @@ class Link:
                 statement = self._render(call.query, conn)
             except (psycopg.Error, UnicodeError) as error:  # such as bytes that are not UTF-8
                 log.warning("cannot send %s: %s", call.query.text, error)
-                _fail(self._calls.popleft(), Failure(f"cannot be sent: {error}", NOT_TEXT))
+                self._calls.popleft().fail(Failure(f"cannot be sent: {error}", NOT_TEXT))
                 continue
             try:
                 conn.send_query(statement)
@@ -354,7 +243,7 @@ class Link:
         if result.status == pq.ExecStatus.TUPLES_OK:
             self._result = result
         elif result.status in (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.NONFATAL_ERROR):
-            self._calls[0].failure = _failure(result)
+            self._calls[0].failure = failure_of(result)
 
     def _finish(self) -> None:
         failure, text = self._calls[0].failure, self._calls[0].query.text
@@ -393,7 +282,7 @@ class Link:
         self.trouble = failure
         calls, self._calls = self._calls, deque()
         for call in calls:
-            _fail(call, failure)
+            call.fail(failure)
         self._next_at = time.monotonic() + spread(self._wait_s)
         self._wait_s = min(self._wait_s * 2, RETRY_S[1])
 
@@ -425,29 +314,8 @@ def _literal(param: Param, conn: PGconn) -> bytes:
     return bytes(pq.Escaping(conn).escape_literal(text))
 
 
-def _failure(result: PGresult) -> Failure:
-    def field(which: pq.DiagnosticField) -> str | None:
-        value = result.error_field(which)
-        return None if value is None else value.decode(errors="replace")
-
-    fields = pq.DiagnosticField
-    return Failure(
-        field(fields.MESSAGE_PRIMARY)
-        or result.error_message.decode(errors="replace")
-        or "unknown error",
-        field(fields.SQLSTATE),
-        field(fields.MESSAGE_DETAIL),
-        field(fields.MESSAGE_HINT),
-    )
-
-
 def _notice(result: PGresult) -> None:
-    log.warning("notice from the database: %s", _failure(result))
-
-
-def _fail(call: Call, failure: Failure) -> Call:
-    call.failure, call.done = failure, True
-    return call
+    log.warning("notice from the database: %s", failure_of(result))
 
 
 def _refuse_read_only(conn: PGconn) -> None:

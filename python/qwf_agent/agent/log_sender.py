@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qwf_agent import db
-from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.calls import Call
+from qwf_agent.agent.link import Link
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.worker import Worker
 
@@ -47,7 +48,7 @@ class LogSender:
         return self._next_at if self._sent and self._link.up else float("inf")
 
     def _send(self, job_id: int, slot: Slot) -> None:
-        printed, tail = slot.printed(TAIL_BYTES)
+        printed, tail = slot.body.printed(TAIL_BYTES)
         if printed > self._sent[job_id]:
             self._sent[job_id] = printed
             token = slot.claims[0].token

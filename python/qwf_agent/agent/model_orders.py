@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from qwf_agent import db
-from qwf_agent.agent.slot import MODEL_ORDER_S, ModelOrder
+from qwf_agent.agent.child_orders import MODEL_ORDER_S, ModelOrder
 from qwf_agent.servers.fleet import Fleet
 from qwf_agent.servers.ollama import ModelCall
 from qwf_agent.servers.own_server import OwnServer
@@ -110,7 +110,7 @@ class ModelOrders:
         model, ollama = str(order.model), server.config.kind == "ollama"
         lack = server.lack(model)
         if isinstance(server, OwnServer) and (lack is None or ollama):
-            server.retry_soon()
+            server.failures.retry_soon()
             self._asked.append(Asked(order, server, now))
         elif ollama and server.state == READY:
             self._call(order, server, model, now)
@@ -194,7 +194,7 @@ class ModelOrders:
             self._call(order, server, str(order.model), now)
         elif server.is_ready_for(str(order.model)):
             self._done.append((order, None))
-        elif server.state in (FAILED, BROKEN) and not server.retries_now:
+        elif server.state in (FAILED, BROKEN) and not server.failures.retries_now:
             self._done.append((order, server.error))
         elif now >= at + MODEL_ORDER_S:
             self._done.append((order, server.error or f"not ready within {MODEL_ORDER_S:g} s"))

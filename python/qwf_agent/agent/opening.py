@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Generator, Iterator
 
 from qwf_agent import __version__, db
+from qwf_agent.agent.calls import Call
 from qwf_agent.agent.commands_folder import UnsafeCommands, refuse_inside
-from qwf_agent.agent.link import Call, Links
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.out_root import OutRootTaken, announce, out_root_of, take_out_root
 from qwf_agent.agent.reporter import Reporter

@@ -1,31 +1,20 @@
-"""All slots of an agent: how many jobs they can take, and which slot gets which job."""
+"""All slots of an agent: which slot gets which job."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
+from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.claim import Claim, Claimant
-from qwf_agent.agent.slot import ModelOrder, Slot
+from qwf_agent.agent.slot import Slot
 
 MEASURE_AFTER_S = 1.0
-MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
 FEW = 16  # jobs
 SOON_S = 0.005  # longest body after which a report is worth waiting for
-AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
-
-
-class Room(NamedTuple):
-    """How many more jobs the slots can take: in total, and jobs that need a card."""
-
-    total: int
-    heavy: int
-
-
-NO_ROOM = Room(0, 0)
 
 
 class Pool:
@@ -55,20 +44,22 @@ class Pool:
 
     def model(self) -> str | None:
         """The model to claim jobs for: a loaded one that is not in use now, else any loaded one."""
-        loaded = [slot for slot in self.slots if slot.model is not None]
-        return min(loaded, key=lambda slot: len(slot.claims)).model if loaded else None
+        loaded = [slot for slot in self.slots if slot.held.name is not None]
+        return min(loaded, key=lambda slot: len(slot.claims)).held.name if loaded else None
 
     def stats(self) -> dict[str, Any]:
         """What a heartbeat reports about the slots."""
         now = time.monotonic()
-        loads = [slot.loads for slot in self.slots]
+        loads = [slot.held.loads for slot in self.slots]
         return {
             "current_model": self.model(),
             "slots": len(self.slots),
             "busy": sum(1 for slot in self.slots if slot.claims),
             "backlog": len(self.backlog),
             "models": [
-                _model_of(slot, now) for slot in self.slots if slot.heavy or slot.model is not None
+                _model_of(slot, now)
+                for slot in self.slots
+                if slot.heavy or slot.held.name is not None
             ],
             "model_loads": sum(load.count for load in loads),
             "model_load_s": round(sum(load.seconds for load in loads), 3),
@@ -96,23 +87,11 @@ class Pool:
 
     def any_long(self, now: float) -> bool:
         """Whether a body has run long enough to be measured."""
-        return any(slot.claims and slot.running_for(now) > MEASURE_AFTER_S for slot in self.slots)
+        return any(slot.claims and slot.body.seconds(now) > MEASURE_AFTER_S for slot in self.slots)
 
     def work_s(self) -> float:
         """How long every child is expected to have work; 0 if one runs its last job."""
         return min((s.work_s if len(s.claims) > 1 else 0.0 for s in self.slots), default=0.0)
-
-    def room(self, now: float, more: bool) -> Room:
-        """How many jobs to claim now. Unless the queues have `more` than the last claim asked for,
-        claim no job that would wait here while another agent may be idle. Jobs that wait for a
-        model server leave room for others."""
-        waiting = len(self.backlog) - min(self.held, MOST_HELD * len(self.slots))
-        total = self._room(self.slots, waiting, now, more)
-        heavy = [slot for slot in self.slots if slot.heavy]
-        if not heavy:
-            return Room(total, 0)
-        heavy_waiting = sum(1 for claim in self.backlog if claim.heavy)
-        return Room(total, self._room(heavy, heavy_waiting, now, more))
 
     def ends_node_soon(self, claims: list[Claim]) -> bool:
         """Whether these jobs are few, and one is a node that should end within milliseconds."""
@@ -126,17 +105,17 @@ class Pool:
         if order.action == "load":
             chosen = sorted(self.slots, key=lambda slot: _order_cost(slot, order))[:1]
         else:
-            chosen = [slot for slot in self.slots if slot.model in (order.model or slot.model,)]
-            chosen = [slot for slot in chosen if slot.model is not None]
+            loaded = [slot for slot in self.slots if slot.held.name is not None]
+            chosen = [slot for slot in loaded if not order.model or order.model == slot.held.name]
         for slot in chosen:
-            slot.orders.append(order)
+            slot.orders.waiting.append(order)
         if not chosen:
             self._nothing_to_do.append((order, None))
 
     def take_orders_done(self) -> list[tuple[ModelOrder, str | None]]:
         """The orders that have ended since the last call, each with its error or None."""
         done, self._nothing_to_do = self._nothing_to_do, []
-        return done + [answer for slot in self.slots for answer in slot.take_orders_done()]
+        return done + [answer for slot in self.slots for answer in slot.orders.take_done()]
 
     def hand_out(self) -> None:
         """Hand jobs of the backlog to the children with the least work, several short ones at a
@@ -176,16 +155,6 @@ class Pool:
         """The claim with this token, if the agent holds it."""
         return next((claim for claim in self.claims() if claim.token == token), None)
 
-    def _room(self, slots: list[Slot], waiting: int, now: float, more: bool) -> int:
-        """Room of these slots. While all their children have work, claim only when half of it is
-        done; if the queues may be empty, claim only for children that have almost none left."""
-        if not more and waiting >= sum(slot.ready and slot.work_s <= AHEAD_S for slot in slots):
-            return 0
-        room = sum(slot.room(self.batch_size.hold, now) for slot in slots) - waiting
-        idle = any(slot.ready and not slot.claims for slot in slots)
-        enough = idle or 2 * room >= self.batch_size.hold * len(slots)
-        return max(0, min(room, self.batch_size.batch * len(slots))) if enough else 0
-
     def _may_start(self, claim: Claim) -> bool:
         return claim.model is None or self.admit is None or self.admit(claim)
 
@@ -209,23 +178,25 @@ class Pool:
 def _model_of(slot: Slot, now: float) -> dict[str, Any]:
     """The model of a slot: for how many seconds it is loaded, and for how many without a job."""
     busy = bool(slot.claims)
-    held: dict[str, Any] = {"card": slot.card, "model": slot.model, "busy": busy}
-    if slot.model is not None:
-        held["warm_s"] = round(now - slot.model_since, 1)
-        held["idle_s"] = 0.0 if busy else round(now - slot.free_since, 1)
-    return held
+    held = slot.held
+    stats: dict[str, Any] = {"card": slot.card, "model": held.name, "busy": busy}
+    if held.name is not None:
+        stats["warm_s"] = round(now - held.since, 1)
+        stats["idle_s"] = 0.0 if busy else round(now - held.free_since, 1)
+    return stats
 
 
 def _order_cost(slot: Slot, order: ModelOrder) -> tuple[bool, bool, bool, int]:
     """Reasons against loading the model in this slot, the most important first."""
-    return (not slot.heavy, slot.model != order.model, slot.model is not None, len(slot.claims))
+    model = slot.held.name
+    return (not slot.heavy, model != order.model, model is not None, len(slot.claims))
 
 
 def _job_cost(slot: Slot, claim: Claim) -> tuple[bool, bool, bool, float]:
     """Reasons against running the job in this slot, the most important first."""
     return (
         slot.heavy and not claim.heavy,
-        claim.model is not None and slot.model != claim.model,
-        slot.model not in (None, claim.model),
+        claim.model is not None and slot.held.name != claim.model,
+        slot.held.name not in (None, claim.model),
         slot.work_s,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.link import Call
 from qwf_agent.agent.slot import Slot
 
 EVERY_S = 0.5
@@ -31,7 +31,7 @@ class ProgressSender:
 
     def _send(self, slot: Slot) -> None:
         link = slot.claims[0].worker.links.soft if slot.claims else None
-        record = slot.progress() if link is not None and link.up else None
+        record = slot.body.new_progress() if link is not None and link.up else None
         if link is not None and record is not None:
             claim, message = slot.claims[0], record.message.replace("\0", "") or None
             query = db.progress(claim.job_id, claim.token, record.fraction, message)

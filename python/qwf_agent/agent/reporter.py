@@ -6,9 +6,10 @@ import logging
 from collections import deque
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import Claim, FailedAttempt
 from qwf_agent.agent.failure_log import FailureLog
-from qwf_agent.agent.link import Call, Failure, Link
+from qwf_agent.agent.link import Link
 from qwf_agent.child.outcome import Outcome, render, report
 
 log = logging.getLogger("qwf_agent")

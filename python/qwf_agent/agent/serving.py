@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 from qwf_agent import db
 from qwf_agent.agent.abilities import Abilities, Served
 from qwf_agent.agent.card_models import CardModels
+from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.endings import SERVER_LOST, Endings
 from qwf_agent.agent.model_orders import ModelOrders
 from qwf_agent.agent.options import SERVED_QUEUE, Options
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.slot import ModelOrder, Slot
+from qwf_agent.agent.slot import Slot
+from qwf_agent.agent.surplus import Surplus
 from qwf_agent.agent.telemetry import Sample
 from qwf_agent.agent.worker import Worker
 from qwf_agent.servers.cards import Cards, Reading
@@ -34,10 +36,6 @@ from qwf_agent.system.guardian import Guardian
 
 log = logging.getLogger("qwf_agent")
 
-EXCESS_S = 1.0  # by then it is registered that no more jobs of a model are wanted
-SLOW_S = 5.0  # a job that waits so long for a server that is ready waits for slow requests
-ROOM_S = 5.0  # after affinity_max_wait what is in use may still have to leave
-CROWDED_S = 60.0  # how long no job is claimed for a model without room
 LOST_AFTER_S = 2.0  # a body has so long to see by itself that its server has ended
 CLOSE_S = 2.0
 MOST_WAITING = 200  # jobs that a heartbeat names as waiting for a server
@@ -81,9 +79,7 @@ class Serving:
         self._waiting: dict[str, list[int]] = {}  # ids of the jobs that wait for each server
         self._ended_at: dict[Given, float] = {}
         self._broken: set[str] = set()
-        self._full: dict[str, float] = {}  # models for which enough jobs wait, and since when
-        self._crowded: dict[str, float] = {}  # models without room on a card, and until when
-        self._patience_s = 0.0  # how long jobs wait here for room on a card
+        self._surplus = Surplus(self.fleet, pool, endings)
         self._on_cards = CardModels(pool, lambda model: bool(self.fleet.choice(model)))
         self._killed = False
         self._names = {model.name for server in options.servers for model in server.models}
@@ -103,12 +99,11 @@ class Serving:
         settings, policy = serving[0].settings, shared_policy(one.control for one in serving)
         off = policy in ("drain", "hard") and not (draining or self._killed)
         policy = "hard" if self._killed else "drain" if draining else policy
-        self._patience_s = settings.affinity_max_wait + ROOM_S
         wish = Wish(policy, settings.affinity_max_wait, settings.model_load_grace)
         self._step_fleet(now, wish, sample)
         self._end_lost(now)
         self._release_withdrawn()
-        filled = self._hold_enough(now)
+        filled = self._surplus.step(self._waits_since, settings.affinity_max_wait, now)
         self._orders.step(now, policy in (None, "pause"), off)
         self._report_broken(serving)
         changed = self.fleet.take_changes() or filled
@@ -172,7 +167,7 @@ class Serving:
         """What the workers register about the servers; None if there are none."""
         if not self._names:
             return None
-        models = [name for name in self.fleet.models() if name not in self._full]
+        models = [name for name in self.fleet.models() if name not in self._surplus.full]
         return Served(models, self.fleet.announced())
 
     def more_requests(self) -> int:
@@ -307,47 +302,9 @@ class Serving:
         lacking = [claim for claim in self._waits_since if claim.model not in had]
         self._endings.release([claim for claim in lacking if claim in self._pool.backlog])
 
-    def _hold_enough(self, now: float) -> bool:
-        """Hold only as many jobs as a server takes at once beside those in flight: the others stay
-        in the queue, where another agent may take them, and do not fill the backlog. A server that
-        is ready may have more, as long as none waits for SLOW_S: for quick requests each claim
-        brings many jobs. If no server gets room on its card, all go back, and for a while no more
-        are claimed. Returns whether the models to register have changed."""
-        waiting: dict[str, list[Claim]] = {}
-        for claim in self._waits_since:
-            waiting.setdefault(str(claim.model), []).append(claim)
-        full, self._pool.held = {}, 0
-        for model, claims in waiting.items():
-            servers = self.fleet.choice(model)
-            ready = any(server.is_ready_for(model) for server in servers)
-            enough = min(sum(server.parallel for server in servers), len(self._pool.slots))
-            if servers and all(self._has_no_room(server, now) for server in servers):
-                enough, self._crowded[model] = 0, now + CROWDED_S
-            least = enough
-            if model in self._full:
-                least = enough // 2 + 1 if ready else 1
-            elif ready and now < self._waits_since[claims[0]] + SLOW_S:
-                continue
-            if servers and len(claims) >= least:
-                full[model] = self._full.get(model, now)
-            if now >= full.get(model, now) + EXCESS_S:  # until then a claim would bring more of it
-                self._pool.held += len(claims)
-            late = [one for one in claims[enough:] if now >= self._waits_since[one] + EXCESS_S]
-            self._endings.release([one for one in late if one in self._pool.backlog])
-        for model, until in self._crowded.items():
-            if now < until:
-                full.setdefault(model, self._full.get(model, now))
-        changed, self._full = full.keys() != self._full.keys(), full
-        return changed
-
-    def _has_no_room(self, server: Server, now: float) -> bool:
-        """Whether its card has had no room for so long that other boxes should get its jobs."""
-        since = server.no_room_since
-        return since is not None and now >= since + self._patience_s
-
     def _report_broken(self, workers: Iterable[Worker]) -> None:
         """Record it in every database when a server breaks."""
-        broken = {server.config.name: server for server in self.fleet.own if server.broken}
+        broken = {server.config.name: server for server in self.fleet.own if server.failures.broken}
         for name in broken.keys() - self._broken:
             error = broken[name].error or ""
             for worker in workers:
@@ -357,7 +314,7 @@ class Serving:
 
 def _progress(slot: Slot) -> int:
     """A number that changes when the running body reports progress or prints."""
-    return slot.progress_version() + slot.printed(1)[0]
+    return slot.body.progress_version() + slot.body.printed(1)[0]
 
 
 def _usage(rendered: bytes) -> dict[str, Any]:

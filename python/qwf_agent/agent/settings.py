@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from qwf_agent import db
-from qwf_agent.agent.link import Call, Link, Notification
+from qwf_agent.agent.calls import Call, Notification
+from qwf_agent.agent.link import Link
 from qwf_agent.agent.options import Options
 
 log = logging.getLogger("qwf_agent")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
-from qwf_agent.agent.link import Call, Links
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.settings import Settings
 
 RECHECK_S = (0.005, 0.025, 0.1)  # claims after falling asleep: work may have come just before

@@ -1,4 +1,4 @@
-"""A slot for one child: which jobs the child has, which one is running, and how they ended."""
+"""A slot for one child: which jobs the child has, and how they ended."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from qwf_agent.agent.child_process import ChildExit, ChildProcess
+from qwf_agent.agent.child_news import Announcement, ChildDeath, JobAnswer, MovedFolder
+from qwf_agent.agent.child_orders import MODEL_ORDER_S, ChildOrders
+from qwf_agent.agent.child_process import ChildProcess
 from qwf_agent.agent.claim import Claim, Claimant
-from qwf_agent.agent.link import Link
+from qwf_agent.agent.held_model import HeldModel
+from qwf_agent.agent.running_body import RunningBody
 from qwf_agent.child.code_files import CodeFiles
-from qwf_agent.child.main import FIRST_ORDER_TICKET, TICKET
+from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import (
     ANSWER,
     FILES,
     MOVED,
     ORDER_DONE,
     READY,
-    REUSED,
     Garbled,
     Message,
     pack_jobs,
 )
 from qwf_agent.child.outcome import Outcome
-from qwf_agent.child.scoreboard import ProgressRecord
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import IMPORT_S
 from qwf_agent.system.cgroup import ControlGroup
@@ -34,73 +34,9 @@ from qwf_agent.system.guardian import Guardian
 
 # First and longest wait before the next fork, after a child that died before it was ready.
 WAIT_S = (0.05, 5.0)
-MODEL_ORDER_S = 1200.0  # longest time for loading a model on request
 LONG_BODY_S = 0.2
 STUCK_S = 1.0  # jobs do not wait behind a body that runs longer than this
 MAX_JOBS = 500  # their tickets fit into one page, the smallest pipe there is
-
-
-class Announcement(NamedTuple):
-    """What a new child has found: the names of the tasks, the models with the GPU memory that each
-    needs, MiB, and the options that each task declares."""
-
-    tasks: list[str]
-    models: dict[str, int]
-    task_options: dict[str, dict[str, str]]
-
-
-class JobAnswer(NamedTuple):
-    """The answer of a child about one job: the outcome and its reason, the rendered report, the
-    seconds that the body ran, the end of its log."""
-
-    claim: Claim
-    outcome: str
-    reason: str | None
-    rendered: bytes
-    seconds: float
-    log: str
-
-
-class ChildDeath(NamedTuple):
-    """The end of a child: its last answers; the job that was running, for how many seconds, and its
-    log; the jobs that it never started; whether the agent wanted it to end."""
-
-    exit: ChildExit
-    answers: list[JobAnswer]
-    running: Claim | None
-    seconds: float
-    unstarted: list[Claim]
-    log: str
-    expected: bool
-
-
-class MovedFolder(NamedTuple):
-    """The folder of a job that held files of another, and where these are now."""
-
-    folder: str
-    moved_to: str
-    held: str
-
-
-class ModelOrder(NamedTuple):
-    """An order to load or unload a model, with the id of the request and the worker that took it:
-    the answer to the database needs both, and goes over `link`."""
-
-    request_id: int
-    taken_by: str
-    action: str
-    model: str | None
-    link: Link
-
-
-@dataclass
-class ModelLoads:
-    """How many models the children of one slot have loaded, the seconds it took, and how often the
-    model was loaded already."""
-
-    count: int = 0
-    seconds: float = 0.0
-    avoided: int = 0
 
 
 class Slot:
@@ -122,13 +58,11 @@ class Slot:
     ) -> None:
         self.heavy = heavy  # may run jobs that need a card to themselves
         self.card = card  # the only card that the child sees; None: as --gpu says
-        self.model: str | None = None  # the model that the child has loaded
-        self.model_since = 0.0  # when it had loaded it
-        self.free_since = 0.0  # when it had no job any more
-        self.loads = ModelLoads()
         self.code_files = CodeFiles()
-        self.orders: deque[ModelOrder] = deque()
         self.claims: deque[Claim] = deque()
+        self.body = RunningBody(self.claims)
+        self.held = HeldModel()
+        self.orders = ChildOrders()
         self.work_s = 0.0  # expected seconds of work in `claims`
         self.ready = False  # the child has imported the user's app, and may get more jobs
         self._imported = False  # it has said that it is ready
@@ -144,11 +78,7 @@ class Slot:
         self._ready_by = 0.0
         self._jobs_left = 0
         self._ticket = 0
-        self._first_since = 0.0
-        self._model_changed = False
         self._announcement: Announcement | None = None
-        self._ordered: dict[int, ModelOrder] = {}
-        self._orders_done: list[tuple[ModelOrder, str | None]] = []
         self._moved: list[tuple[Claim, MovedFolder]] = []
         self._assigned: list[Message] = []  # jobs and orders to send, each with its ticket
 
@@ -165,15 +95,16 @@ class Slot:
             self._discarded = self._imported = False
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
-            self.process = ChildProcess(self._selector, self._setup, self._group)
-            self._guardian.add(self.process.pid)
+            child = ChildProcess(self._selector, self._setup, self._group)
+            self.process = self.body.process = child
+            self._guardian.add(child.pid)
             self._jobs_left = self._recycle_jobs
             self._ready_by = now + IMPORT_S
 
     def is_overdue(self, now: float) -> bool:
         """Whether the child takes too long to get ready or to carry out an order."""
-        waiting = not self.ready or self._ordered
-        return self.process is not None and bool(waiting) and now > self._ready_by
+        waiting = not self.ready or self.orders.are_under_way
+        return self.process is not None and waiting and now > self._ready_by
 
     def check_messages(self, now: float) -> None:
         """Kill a child that has sent a part of a message, and then nothing more."""
@@ -187,29 +118,25 @@ class Slot:
             not self.ready
             or self._jobs_left <= 0
             or len(self.claims) >= MAX_JOBS
-            or self.has_orders()
+            or self.orders.exist()
         ):
             return False
         return not self.claims or self.work_s + seconds <= budget_s
 
     def room(self, batch: int, now: float) -> int:
         """How many more jobs the child should get, up to `batch`; none behind a long body."""
-        long = self.claims and self.running_for(now) > LONG_BODY_S
-        if not self.ready or long or self.has_orders():
+        long = self.claims and self.body.seconds(now) > LONG_BODY_S
+        if not self.ready or long or self.orders.exist():
             return 0
         return max(0, min(self._jobs_left, batch - len(self.claims)))
 
     def can_start_soon(self, now: float) -> bool:
         """Whether a waiting job could start here soon."""
-        return self.ready and not self.has_orders() and self.running_for(now) <= STUCK_S
+        return self.ready and not self.orders.exist() and self.body.seconds(now) <= STUCK_S
 
     def runs_other(self, worker: Claimant) -> bool:
         """Whether the child runs a job of another worker."""
         return bool(self.claims) and self.claims[0].worker is not worker
-
-    def has_orders(self) -> bool:
-        """Whether the child has to load or unload a model before it gets another job."""
-        return bool(self.orders or self._ordered)
 
     def assign(self, claim: Claim, seconds: float) -> None:
         """Add a job for the child; `flush` sends it."""
@@ -218,7 +145,7 @@ class Slot:
         claim.ticket, claim.expected_s = self._ticket, seconds
         claim.given_at = time.monotonic()
         if not self.claims:
-            self._first_since = claim.given_at
+            self.body.startable_at = claim.given_at
         self.claims.append(claim)
         self.work_s += seconds
         self._assigned.append((self._ticket, *claim.for_child, claim.server))
@@ -228,7 +155,7 @@ class Slot:
     ) -> None:
         """Assign jobs from the head of the backlog while they fit into a budget of work, up to one
         that needs a card or a model."""
-        if not self.ready or self.has_orders():
+        if not self.ready or self.orders.exist():
             return
         room = min(self._jobs_left, MAX_JOBS - len(self.claims))
         while room > 0 and backlog and not backlog[0].heavy and backlog[0].model is None:
@@ -240,12 +167,10 @@ class Slot:
 
     def flush(self) -> None:
         """Send the assigned jobs to the child, and orders when it has no job left."""
-        while self.orders and self.ready and not self.claims:
+        while self.orders.waiting and self.ready and not self.claims:
             self._ticket += 1
-            ticket, order = FIRST_ORDER_TICKET + self._ticket, self.orders.popleft()
-            self._ordered[ticket] = order
             self._ready_by = time.monotonic() + MODEL_ORDER_S
-            self._assigned.append((ticket, order.action, order.model))
+            self._assigned.append(self.orders.send_next(self._ticket))
         if self._assigned and self.process is not None:
             tickets = b"".join([TICKET.pack(message[0]) for message in self._assigned])
             self.process.send(pack_jobs(self._assigned), tickets)
@@ -258,73 +183,21 @@ class Slot:
         tickets = self.process.take_tickets()
         back = [claim for claim in self.claims if claim.ticket in tickets]
         for claim in back:
-            self._remove(claim)
+            self.claims.remove(claim)
+            self._note_gone(claim)
         self._jobs_left += len(back)
         return back
-
-    def running_for(self, now: float) -> float:
-        """Seconds that the body of the first job has run; before it starts, seconds since the child
-        could have started it."""
-        if not self.claims or self.process is None:
-            return 0.0
-        running, first = self.process.scoreboard.running(), self.claims[0]
-        # The memory is shared without a lock: a time before the job was sent belongs to another
-        # job.
-        mine = running.ticket == first.ticket and running.since >= first.given_at
-        return now - (running.since if mine else self._first_since)
-
-    def is_loading(self) -> bool:
-        """Whether the child is still loading the code or model of the first job."""
-        if not self.claims or self.process is None:
-            return False
-        running = self.process.scoreboard.running()
-        return running.loading and running.ticket == self.claims[0].ticket
-
-    def take_model_change(self) -> bool:
-        """Whether the child has loaded or unloaded a model since the last call."""
-        changed, self._model_changed = self._model_changed, False
-        return changed
 
     def take_announcement(self) -> Announcement | None:
         """What a new child has found; once for each child."""
         found, self._announcement = self._announcement, None
         return found
 
-    def take_orders_done(self) -> list[tuple[ModelOrder, str | None]]:
-        """The orders that have ended since the last call, each with its error or None."""
-        done, self._orders_done = self._orders_done, []
-        return done
-
     def take_moved_folders(self) -> list[tuple[Claim, MovedFolder]]:
         """The folders that were moved aside since the last call, each with the job that needed
         it."""
         moved, self._moved = self._moved, []
         return moved
-
-    def printed(self, max_bytes: int) -> tuple[int, str]:
-        """How many bytes the running body has printed, and the last of them, at most
-        `max_bytes`."""
-        if self.process is None:
-            return 0, ""
-        return self.process.log.printed, self.process.log.tail(max_bytes)
-
-    def progress_version(self) -> int:
-        """Version of the last progress report of the first job; 0 before its first."""
-        if not self.claims or self.process is None:
-            return 0
-        return self.process.scoreboard.progress_version(self.claims[0].ticket)
-
-    def progress(self) -> ProgressRecord | None:
-        """The last progress report of the running body, if it is new."""
-        if not self.claims or self.process is None:
-            return None
-        record, claim = self.process.scoreboard.progress(), self.claims[0]
-        if record is None or record.ticket != claim.ticket:
-            return None
-        if record.version == claim.progress_seen:
-            return None
-        claim.progress_seen = record.version
-        return record
 
     def cancel(self, claim: Claim) -> None:
         """Tell the body to stop."""
@@ -363,7 +236,7 @@ class Slot:
         if process is None or (exit_ := process.wait()) is None:
             return None
         expected = self._discarded or (not self.ready and exit_.status == 0)
-        seconds = self.running_for(time.monotonic())
+        seconds = self.body.seconds(time.monotonic())
         answers = self._read_answers(process)
         unread = process.take_tickets()
         running = next((claim for claim in self.claims if claim.ticket not in unread), None)
@@ -374,11 +247,11 @@ class Slot:
         process.close()
         self._guardian.remove(process.pid, sweep=exit_.status != 0)
         self.claims.clear()
-        self._orders_done += [(order, "its process died") for order in self._ordered.values()]
-        self._ordered.clear()
-        self._set_model(None)
+        self.orders.child_died()
+        self.held.change(None)
         self.code_files.clear()
-        self.process, self.ready, self.work_s = None, False, 0.0
+        self.process = self.body.process = None
+        self.ready, self.work_s = False, 0.0
         return ChildDeath(exit_, answers, running, seconds, unstarted, log, expected)
 
     def _read_answers(self, process: ChildProcess) -> list[JobAnswer]:
@@ -392,7 +265,7 @@ class Slot:
         except Exception as error:  # whatever a child sends, it harms no other child
             process.end_garbled(error)
         if found:
-            self._first_since = time.monotonic()
+            self.body.startable_at = time.monotonic()
         return found
 
     def _take_answer(self, process: ChildProcess, message: Message) -> JobAnswer:
@@ -422,39 +295,17 @@ class Slot:
             self._moved.append((self.claims[0], MovedFolder(folder, moved_to, held)))
         elif kind == ORDER_DONE:
             ticket, error = values
-            if ticket not in self._ordered:
-                raise Garbled(f"an answer to the order {ticket}, which it does not have")
-            self._orders_done.append((self._ordered.pop(ticket), error))
+            self.orders.take_answer(ticket, error)
         else:
-            self._take_model_message(kind, *values)
-
-    def _take_model_message(self, kind: str, *values: Any) -> None:
-        if self.claims:
-            self.claims[0].model_loaded = True
-        if kind == REUSED:
-            self.loads.avoided += 1
-            return
-        name, load_s = values
-        self._set_model(name)
-        if name is not None:
-            self.loads.count += 1
-            self.loads.seconds += load_s
-
-    def _set_model(self, name: str | None) -> None:
-        if name != self.model:
-            self._model_changed = True
-            self.model_since = self.free_since = time.monotonic()
-        self.model = name
-
-    def _remove(self, claim: Claim) -> None:
-        self.claims.remove(claim)
-        self._note_gone(claim)
+            if self.claims:
+                self.claims[0].model_loaded = True
+            self.held.take_message(kind, *values)
 
     def _note_gone(self, claim: Claim) -> None:
         if self.claims:
             self.work_s = max(0.0, self.work_s - claim.expected_s)
         else:
-            self.work_s, self.free_since = 0.0, time.monotonic()
+            self.work_s, self.held.free_since = 0.0, time.monotonic()
 
 
 def _garbled(why: str) -> Outcome:

@@ -7,8 +7,9 @@ import logging
 from collections.abc import Sequence
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call
 from qwf_agent.agent.jitter import spread
-from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.link import Link
 from qwf_agent.agent.sleeper import CHECK_TICKS, STALE_AGE
 from qwf_agent.agent.worker import Worker
 

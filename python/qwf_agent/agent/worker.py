@@ -9,16 +9,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
-from qwf_agent.agent.link import Call, Links, Notification
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.out_root import SHORT, announce, out_root_of
-from qwf_agent.agent.pool import FEW, NO_ROOM, Room
+from qwf_agent.agent.pool import FEW
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, SettingsReader
+from qwf_agent.agent.shares import NO_ROOM, Share
 from qwf_agent.agent.sleeper import Registration, Sleeper
 
 log = logging.getLogger("qwf_agent")
@@ -116,10 +118,21 @@ class Worker(Claimant):
         return str(root), settings.instance, settings.generation
 
     @property
-    def must_not_claim(self) -> bool:
-        """Whether it has to wait: its database may be another one, or reports come first."""
+    def may_claim(self) -> bool:
+        """Whether it is switched on and need not wait: its database may be another one, or reports
+        come first."""
         is_unsure = self.barred or self.is_lost or self.reader.is_behind
-        return is_unsure or self.reporter.is_behind()
+        return self.control.on and not is_unsure and not self.reporter.is_behind()
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether it runs one job at a time, after many have failed."""
+        return self.circuit_breaker.on_trial
+
+    @property
+    def knows_more(self) -> bool:
+        """Whether it claims, and its last claim found all that it asked for."""
+        return self.found_all and self.control.on and self.links.soft.up
 
     def update_registration(self, info: str) -> None:
         """Register what this agent can run, if that has changed: `info` is what it registers."""
@@ -138,45 +151,35 @@ class Worker(Claimant):
             query = db.update_worker(self.id, json.dumps(changing))
             self._updating = self.links.durable.send(query)
 
-    def claim_if_due(
-        self, room: Room, asked: Room, now: float, alone: bool, with_reports: bool
-    ) -> bool:
-        """Claim the part of the agent's `room` that other workers have not `asked` for, if it is
-        time. Without room, or after a claim that found work, let wake-ups go to others; but on a
-        packed queue the best worker gets them while it has room. A worker on trial claims only if
-        it is `alone`: the agent holds no other job of it. `with_reports`, the claim may go with
-        reports. Returns whether it has claimed."""
+    def claim_if_due(self, share: Share | None, now: float, with_reports: bool) -> bool:
+        """Claim its share of the agent's room, if it is time. Without one, or after a claim that
+        found work, let wake-ups go to others; but on a packed queue the best worker gets them while
+        it has room. `with_reports`, the claim may go with reports. Returns whether it has
+        claimed."""
         self.sleeper.test_notifications(now)
         self._has_room = False
-        may_claim = room.total > 0 and self.control.on
         packed = self.settings.pack_patience is not None
-        if not may_claim or (self.sleeper.found and not packed):
+        if share is None or (self.sleeper.found and not packed):
             self.sleeper.wake()
-        if not may_claim:
+        if share is None:
             return False
         if self._claiming is None:
             self.sleeper.claim_within_poll(now)
-        left = Room(room.total - asked.total, room.heavy - asked.heavy)
-        light_only = self.lanes and left.heavy <= 0
-        if self._light_only and not light_only:
+        if self._light_only and not share.light_only:
             self.sleeper.claim_soon()  # a card is free again: heavy jobs may be waiting
-        self._light_only = light_only
-        share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
-        if self.circuit_breaker.on_trial:
-            share = min(share, 1 if alone else 0)
-        self._has_room = share > 0
-        if share <= 0 or self._claiming is not None or not self._link.up:
-            return False
-        if now < self._not_before:
+        self._light_only = share.light_only
+        jobs = share.room.total
+        self._has_room = jobs > 0
+        if jobs <= 0 or self._claiming is not None or not self._link.up or now < self._not_before:
             return False
         # While more jobs wait than a large claim takes, it is faster beside the reports.
-        few = share <= FEW or not self.found_all
+        few = jobs <= FEW or not self.found_all
         self._with_reports = few and with_reports and self.reporter.takes_claim(self.queue, now)
         if not self._with_reports and now < self.sleeper.claim_at:
             return False
-        self.asked = Room(share, share if self.lanes and not light_only else 0)
+        self.asked = share.room
         self.claimed_at, self.sleeper.claim_at = now, float("inf")
-        wanted = db.Wanted(self.queue, self.id, share, self._lease, light_only)
+        wanted = db.Wanted(self.queue, self.id, jobs, self._lease, share.light_only)
         if self._with_reports:
             self._claiming = self.reporter.send_with_claim(wanted)
         else:

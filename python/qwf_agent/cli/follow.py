@@ -22,13 +22,10 @@ EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
 MOST_FILES = 5  # of a run that are printed
 FILES = """
-select f.host, f.rel_path, r.out_dir, count(*) over () as files, (
-  select w.out_root from qwf.workers w
-  where w.host = f.host and w.out_root is not null
-  order by w.last_seen desc limit 1) as out_root
-from qwf.run_files f join qwf.runs r on r.id = f.run_id join qwf.jobs j on j.id = f.job_id
+select f.host, f.rel_path, f.out_dir, f.out_root, count(*) over () as files
+from qwf.file_overview f
 where f.run_id = %s
-order by j.node_idx desc nulls last, f.job_id desc, f.file_no
+order by f.node_idx desc nulls last, f.job_id desc, f.file_no
 limit %s
 """
 NO_LIVE_LOG = f"the live log is {standby.ABSENT}: what an attempt prints comes when it has ended"

@@ -20,20 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 MAX_LISTED = 20
-# Whatever else is called a queue, a workflow or a model server does not exist.
-COMPLETE: dict[str, LiteralString] = {
-    "queue": "select q.name from qwf.queues q",
-    "workflow": "select distinct w.name from qwf.workflows w",
-    "server": "select distinct w.host || '/' || (s.value ->> 'name') as name"
-    " from qwf.workers w, jsonb_array_elements(w.servers) s",
-}
-# There may be others: a host that comes later, a task that no worker has any more.
-SEEN: dict[str, LiteralString] = {
-    "host": "select distinct w.host as name from qwf.workers w",
-    "task": "select distinct c.task as name from qwf.attempt_totals c"
-    " union select unnest(w.tasks) from qwf.workers w",
-    "worker": "select w.id as name from qwf.workers w",
-}
+NAMES: LiteralString = "select n.name from qwf.known_names n where n.kind = %s"
 # What all live workers of a queue have together; no row if there are none, or one takes anything.
 ABLE: dict[str, LiteralString] = {
     "task": """
@@ -92,7 +79,7 @@ class Name(click.ParamType[Any]):
 
 def check(conn: Connection, kind: str, name: str, option: str) -> None:
     """Raise click.BadParameter unless there is a queue, workflow or server of this name."""
-    known = _names(conn, COMPLETE[kind])
+    known = _names(conn, kind)
     if name not in known:
         text = f"there is no {kind} {name!r}" + (
             _meant(name, known) or f"; there are: {', '.join(sorted(known)[:MAX_LISTED]) or 'none'}"
@@ -102,14 +89,14 @@ def check(conn: Connection, kind: str, name: str, option: str) -> None:
 
 def nearest(conn: Connection, kind: str, name: str) -> str | None:
     """What was probably meant by the name of a host, task or worker that is not known."""
-    known = _names(conn, SEEN[kind])
+    known = _names(conn, kind)
     return None if name in known else config.close_to(name, known)
 
 
 def note_unseen(conn: Connection, **names: str | None) -> None:
     """Say on standard error which of these names was never seen. Nothing was found for them."""
     for kind, name in names.items():
-        if name is not None and name not in (known := _names(conn, SEEN[kind])):
+        if name is not None and name not in (known := _names(conn, kind)):
             _note(f"no {kind} {name!r} has been seen{_meant(name, known)}")
 
 
@@ -159,8 +146,8 @@ def note_context(conn: Connection, run: int, context: dict[str, Any]) -> None:
         _note(f"the context has no {path!r}: {reader} needs it unless {reader} is skipped")
 
 
-def _names(conn: Connection, query: LiteralString) -> list[str]:
-    return [row["name"] for row in connection.many(conn, query)]
+def _names(conn: Connection, kind: str) -> list[str]:
+    return [row["name"] for row in connection.many(conn, NAMES, (kind,))]
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

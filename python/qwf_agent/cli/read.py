@@ -51,13 +51,8 @@ NODES = """
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.project, j.priority, j.attempt,
   j.claimed_by as worker, left(split_part(j.last_error, E'\\n', 1), 200) as error,
-  j.created_at, j.claimed_at as started_at, j.finished_at,
-  extract(epoch from
-    coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at
-  )::float8 as seconds,
-  (select count(*) from qwf.job_attempts a
-    where a.job_id = j.id and a.outcome = 'released') as released
-from qwf.jobs j
+  j.created_at, j.claimed_at as started_at, j.finished_at, j.seconds, j.released
+from qwf.job_details j
 where j.run_id = %(run)s
   and (%(status)s::text is null or j.status = %(status)s::qwf.job_status)
   and (%(task)s::text is null or j.task = %(task)s)
@@ -188,13 +183,13 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
         errors.fail(f"no job {job}", "qwf jobs lists the newest")
     past = {
         "attempts": connection.many(
-            conn, "select * from qwf.job_attempts where job_id = %s order by attempt", (job,)
+            conn, "select * from qwf.attempt_overview where job_id = %s order by attempt", (job,)
         ),
         "events": connection.many(
-            conn, "select * from qwf.job_events where job_id = %s order by id", (job,)
+            conn, "select * from qwf.event_overview where job_id = %s order by id", (job,)
         ),
         "files": connection.many(
-            conn, "select * from qwf.run_files where job_id = %s order by file_no", (job,)
+            conn, "select * from qwf.file_overview where job_id = %s order by file_no", (job,)
         ),
     }
     if as_json:
@@ -324,7 +319,6 @@ def _show_job(
     conn: Connection, one: dict[str, Any], past: dict[str, list[Any]], number: int | None
 ) -> None:
     attempts = past["attempts"]
-    one["released"] = sum(row["outcome"] == "released" for row in attempts)
     output.show(drawing.headline(one))
     one["run"] = f"{one['run_id']}  {one['node_id']}" if one["run_id"] is not None else None
     if one["resolved_inputs"] is not None:

@@ -12,11 +12,7 @@ from qwf_agent.cli.read import show_list
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
-OVERVIEW = """
-select o.*, s.every
-from qwf.schedule_overview o join qwf.schedules s using (name)
-order by o.next_at, o.name
-"""
+OVERVIEW = "select * from qwf.schedule_overview order by next_at, name"
 COLUMNS = ("name", "what", "when", "state", "next", "last", "skipped", "error")
 
 

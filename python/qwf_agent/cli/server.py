@@ -333,8 +333,8 @@ def adopt(dsn: str | None) -> None:
     Example:  qwf migrate sql | psql mydatabase && qwf migrate adopt
     """
     from qwf_agent import migrate
-    from qwf_agent.cli.doctor import drift
-    from qwf_agent.cli.doctor.findings import MAX_SHOWN
+    from qwf_agent.look.doctor import drift
+    from qwf_agent.look.doctor.findings import MAX_SHOWN
 
     address = config.find_dsn(dsn)
     with connection.connect(address) as conn:

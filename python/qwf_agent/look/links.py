@@ -1,6 +1,6 @@
-"""Signed links: a question on somebody's phone, and a file on another box, without signing in.
+"""Signed links: a question on somebody's phone, without signing in.
 
-A link names one question, or one file, and ends at a time. Anybody who has it may use it. Deleting
+A link names one question, and ends at a time. Anybody who has it may use it. Deleting
 the file of the secret and starting `qwf web` again ends all links.
 """
 
@@ -35,9 +35,7 @@ LONGEST_H = 24 * 90  # hours that people let a link last
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MILLISECOND = timedelta(milliseconds=1)
 QUESTION = struct.Struct(">qqq")  # job, when it was asked, when the link ends: milliseconds
-FILE = struct.Struct(">qqq")  # job, number of the file, when the link ends
-# What is signed begins with its use, so that a link to a file is never one to a question.
-FOR_QUESTION, FOR_FILE = b"qwf question 1\0", b"qwf file 1\0"
+USE = b"qwf question 1\0"  # what is signed begins so: no other use of the secret makes a link
 
 
 class LinkRefused(Exception):
@@ -63,21 +61,12 @@ class QuestionLink:
         return f"link:{self.name}"
 
 
-@dataclass(frozen=True)
-class FileLink:
-    """What a link to a file says: file number `file_no` of `job`."""
-
-    job: int
-    file_no: int
-    expires: datetime
-
-
 def sign(secret: bytes, job: int, asked: datetime, expires: datetime, name: str) -> str:
     """A token for the question of `job` that was asked at `asked`, column `since` of the view
     pending_inputs. Raises ValueError for a name that cannot be shown."""
     check_name(name)
     body = QUESTION.pack(job, _milliseconds(asked), _milliseconds(expires)) + name.encode()
-    return _token(secret, FOR_QUESTION, body)
+    return _token(secret, body)
 
 
 def check(secret: bytes, token: str, now: datetime) -> QuestionLink:
@@ -85,7 +74,7 @@ def check(secret: bytes, token: str, now: datetime) -> QuestionLink:
 
     Whether the question still waits is another matter: see open_question.
     """
-    body = _body(secret, FOR_QUESTION, token, QUESTION.size)
+    body = _body(secret, token)
     job, asked, expires = QUESTION.unpack(body[: QUESTION.size])
     _check_time(expires, now)
     name = body[QUESTION.size :].decode()
@@ -114,21 +103,6 @@ def open_question(
     raise LinkRefused(
         "gone", "This question waits no longer: its job or run has ended, or was cancelled."
     )
-
-
-def sign_file(secret: bytes, job: int, file_no: int, expires: datetime) -> str:
-    """A token for one file, for the box that has it."""
-    return _token(secret, FOR_FILE, FILE.pack(job, file_no, _milliseconds(expires)))
-
-
-def check_file(secret: bytes, token: str, now: datetime) -> FileLink:
-    """What a token for a file says. Raises LinkRefused."""
-    body = _body(secret, FOR_FILE, token, FILE.size)
-    if len(body) != FILE.size:
-        raise _broken()
-    job, file_no, expires = FILE.unpack(body)
-    _check_time(expires, now)
-    return FileLink(job, file_no, _moment(expires))
 
 
 def check_name(name: str) -> None:
@@ -206,12 +180,12 @@ def _make_secret(file: Path) -> None:
 # Tokens -----------------------------------------------------------------------------------------
 
 
-def _token(secret: bytes, use: bytes, body: bytes) -> str:
-    return urlsafe_b64encode(_mac(secret, use, body) + body).rstrip(b"=").decode()
+def _token(secret: bytes, body: bytes) -> str:
+    return urlsafe_b64encode(_mac(secret, body) + body).rstrip(b"=").decode()
 
 
-def _body(secret: bytes, use: bytes, token: str, least: int) -> bytes:
-    """What a token carries. Raises LinkRefused if this secret has not signed it for this use."""
+def _body(secret: bytes, token: str) -> bytes:
+    """What a token carries. Raises LinkRefused if this secret has not signed it."""
     if len(token) > LONGEST_TOKEN or not token.isascii():
         raise _broken()
     try:
@@ -219,13 +193,13 @@ def _body(secret: bytes, use: bytes, token: str, least: int) -> bytes:
     except (Base64Error, ValueError):
         raise _broken() from None
     mac, body = whole[:MAC_BYTES], whole[MAC_BYTES:]
-    if not hmac.compare_digest(mac, _mac(secret, use, body)) or len(body) < least:
+    if not hmac.compare_digest(mac, _mac(secret, body)) or len(body) < QUESTION.size:
         raise _broken()
     return body
 
 
-def _mac(secret: bytes, use: bytes, body: bytes) -> bytes:
-    return hmac.digest(secret, use + body, "sha256")[:MAC_BYTES]
+def _mac(secret: bytes, body: bytes) -> bytes:
+    return hmac.digest(secret, USE + body, "sha256")[:MAC_BYTES]
 
 
 def _broken() -> LinkRefused:

@@ -107,6 +107,13 @@ class ServerConfig:
         """The model with this name, if it serves it."""
         return next((model for model in self.models if model.name == name), None)
 
+    def vram_mb(self, model: str | None) -> int:
+        """What the server needs of its card while it serves this model, or all of them; the most
+        that it may need if it has one at a time and that is not known."""
+        models = [self.model(model)] if model is not None else self.models
+        sizes_mb = [one.vram_mb or 0 for one in models if one is not None]
+        return max(sizes_mb, default=0) if self.one_at_a_time else sum(sizes_mb)
+
     def served_as(self, name: str) -> str:
         """The name by which the server knows a model."""
         model = self.model(name)

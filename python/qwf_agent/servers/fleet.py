@@ -13,7 +13,7 @@ from qwf_agent.servers.cards import Cards, Need, Resident, share_memory
 from qwf_agent.servers.config import ServerConfig
 from qwf_agent.servers.own_server import OwnServer
 from qwf_agent.servers.process import ServerProcess
-from qwf_agent.servers.server import ASLEEP, OFF, READY, Demand, ExternalServer, Server
+from qwf_agent.servers.server import ASLEEP, OFF, READY, STARTING, Demand, ExternalServer, Server
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 
@@ -76,12 +76,13 @@ class Fleet:
 
     def _too_big(self, server: OwnServer) -> dict[str, str]:
         """The models of the server that its card can never hold, each with why."""
-        card, names = server.config.card, [model.name for model in server.config.models]
+        config, card = server.config, server.config.card
         if not self.cards.knows(card):
             return {}
         whole_mb = self.cards.free_mb(card, [], None)
         needed_mb = {
-            name: server.vram_mb(name if server.config.one_at_a_time else None) for name in names
+            model.name: config.vram_mb(model.name if config.one_at_a_time else None)
+            for model in config.models
         }
         return {
             name: f"{name} needs {mb} MiB, and card {card} has {whole_mb} MiB for models: "
@@ -156,11 +157,11 @@ class Fleet:
         return met
 
     def _step_servers(self, now: float, demands: Mapping[str, Demand]) -> None:
-        held_mb = {server: server.held_mb for server in self.own}
+        held_mb = {server: _held_mb(server) for server in self.own}
         for server in self.servers:
             server.step(now, demands.get(server.config.name, NOTHING))
         for own, before_mb in held_mb.items():
-            if not own.held_mb:
+            if not _held_mb(own):
                 self.cards.note_freed(own.config.card, before_mb, now)
 
     def _take_residents(self, residents: Iterable[Resident], now: float) -> None:
@@ -181,9 +182,9 @@ class Fleet:
         self, server: OwnServer, demand: Demand, since: float, now: float, wish: Wish
     ) -> None:
         """Start the server for what waits for it, or switch it to another model."""
-        wanted = server.wanted(demand)
+        wanted = _wanted(server, demand)
         if server.due_for_retry(now):
-            wanted = next(iter(demand.waiting), server.model_to_try())
+            wanted = next(iter(demand.waiting), _model_to_try(server))
         elif wanted is None:
             server.no_room_since = None
             return
@@ -193,9 +194,9 @@ class Fleet:
         elif server.state == ASLEEP and not server.is_asleep_with(wanted):
             server.drain(now, wanted)
             return
-        elif server.state != ASLEEP and (server.state != OFF or server.has_process):
+        elif server.state != ASLEEP and (server.state != OFF or server.program.exists):
             return
-        mb = server.vram_mb(wanted if server.config.one_at_a_time else None)
+        mb = server.config.vram_mb(wanted if server.config.one_at_a_time else None)
         why_not = self._why_not(Need(server, server.config.card, mb, since), now, wish)
         server.no_room_since = (server.no_room_since or now) if why_not else None
         if why_not is None and server.state == ASLEEP:
@@ -271,7 +272,7 @@ class Fleet:
             one._replace(leaving=self._evicted_at.get(one.key, LONG_AGO) >= one.since)
             for one in self._children.values()
         ]
-        servers = [server.resident(now) for server in self.own if server.has_process]
+        servers = [_resident(server, now) for server in self.own if server.program.exists]
         return [one for one in children + servers if share_memory(card, one.card)]
 
     def uses_cards(self) -> bool:
@@ -280,12 +281,44 @@ class Fleet:
 
     def held_mb(self, card: str) -> int:
         """The estimates of what servers have of the card now."""
-        return sum(one.held_mb for one in self.own if share_memory(card, one.config.card))
+        return sum(_held_mb(one) for one in self.own if share_memory(card, one.config.card))
 
     def is_down(self) -> bool:
         """Whether no process is left."""
-        return not any(server.has_process for server in self.own)
+        return not any(server.program.exists for server in self.own)
 
     def next_at(self) -> float:
         """When a server has something to do."""
         return min((server.next_at() for server in self.servers), default=float("inf"))
+
+
+def _wanted(server: OwnServer, demand: Demand) -> str | None:
+    """The model that waits longest for the server, of those that it may serve."""
+    # One that it lacks is among them only if an operator has ordered that it is pulled.
+    waiting = demand.waiting if server.enabled and not server.failures.broken else {}
+    if server.next_model in waiting:
+        return server.next_model
+    return min(waiting, key=lambda name: waiting[name]) if waiting else None
+
+
+def _model_to_try(server: OwnServer) -> str:
+    """The model to see with whether a server is still broken: another one at each start."""
+    names = [model.name for model in server.config.models]
+    whole = [name for name in names if server.lack(name) is None] or names
+    return whole[server.starts % len(whole)]
+
+
+def _held_mb(server: OwnServer) -> int:
+    """The estimate of what the process of the server has of its card now. What is left of one that
+    is asleep is some hundred MB, and in no estimate."""
+    there = server.program.process is not None and server.awake
+    return server.config.vram_mb(server.model) if there else 0
+
+
+def _resident(server: OwnServer, now: float) -> Resident:
+    """What the server is on its card."""
+    return Resident(
+        server, server.config.card, _held_mb(server), server.busy, server.since,
+        server.load_s or 0.0, partial(server.give_way, now), loading=server.state == STARTING,
+        leaving=server.state not in (STARTING, READY, ASLEEP),
+    )  # fmt: skip

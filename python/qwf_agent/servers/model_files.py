@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+
+from qwf_agent.servers.config import ServedModel
 
 INDEX = "model.safetensors.index.json"  # names the files that hold the parts of a model
 PART = re.compile(r"(.*-)(\d{5})-of-(\d{5})\.gguf")
 FILES = (".gguf", ".safetensors")
+CHECK_FILES_S = 10.0
+
+
+class ModelFiles:
+    """Which models of a server lack a file. The disk is read only at first, after a failure, and
+    while one is missing: a disk of the network that hangs would make the agent wait."""
+
+    def __init__(self, models: Iterable[ServedModel]) -> None:
+        self.missing: dict[str, str] = {}  # the file that is missing for a model
+        self.look_at = 0.0  # when to look again
+        self._models = models
+
+    def look(self, now: float) -> bool:
+        """Look; returns whether what is missing has changed."""
+        found = {one.name: missing_file(one.path) for one in self._models if one.path}
+        before = self.missing
+        self.missing = {name: file for name, file in found.items() if file is not None}
+        self.look_at = now + CHECK_FILES_S if self.missing else float("inf")
+        return self.missing != before
 
 
 def missing_file(path: str) -> str | None:

@@ -3,9 +3,13 @@ move from the card to the memory of the box, and the process stays."""
 
 from __future__ import annotations
 
+import logging
 import selectors
 
+from qwf_agent.servers.config import ServerConfig
 from qwf_agent.servers.probe import OK, Address, Place, Request
+
+log = logging.getLogger("qwf_agent")
 
 SLEEP, WAKE = "/sleep?level=1", "/wake_up"
 ANSWER_S = 60.0  # the weights of a large model take seconds
@@ -17,8 +21,9 @@ class Sleep:
     Invariant: `possible` stays false after the first request that the server did not carry out.
     """
 
-    def __init__(self, selector: selectors.BaseSelector, possible: bool) -> None:
-        self.possible = possible
+    def __init__(self, selector: selectors.BaseSelector, config: ServerConfig) -> None:
+        self.possible = config.sleep
+        self._name = config.name
         self._selector = selector
         self._path = ""
         self._request: Request | None = None
@@ -28,10 +33,17 @@ class Sleep:
         """Whether a request is under way."""
         return self._request is not None
 
-    def ask(self, path: str, address: Address, now: float) -> None:
-        """Begin a request. Raises OSError if the system is out of descriptors."""
+    def ask(self, path: str, address: Address | None, now: float) -> bool:
+        """Begin a request; False if the system is out of descriptors, which is no fault of the
+        server. Without an address, the server has just ended, and gets none."""
         self._path = path
-        self._request = Request(self._selector, Place(address), path, now, b"", ANSWER_S)
+        try:
+            if address is not None:
+                self._request = Request(self._selector, Place(address), path, now, b"", ANSWER_S)
+        except OSError as error:
+            log.warning("server %s: no request to %s: %s", self._name, path, error)
+            return False
+        return True
 
     def step(self, now: float) -> str | None:
         """None while the request is under way; then why it failed, empty if it did not."""

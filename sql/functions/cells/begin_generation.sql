@@ -36,7 +36,18 @@ begin
     generation = i.generation + 1, began_at = qwf.now(),
     id = case when begin_generation.copy then gen_random_uuid() else i.id end
   returning i.* into v_instance;
-  v_next := _qwf.move_ids();
+  -- Sequences that no column owns are hints, or the order of queued jobs: they stay.
+  select jsonb_object_agg(moved.name, setval(moved.sequence, moved.last) + moved.step) into v_next
+  from (
+    select t.relname as name, s.seqrelid::regclass as sequence, s.seqincrement as step,
+      s.seqstart + s.seqincrement * (
+        ((v.last * 2 / 1000000 + 2) * 1000000 - s.seqstart) / s.seqincrement) as last
+    from pg_sequence s
+    join pg_depend d on d.objid = s.seqrelid and d.deptype = 'i'
+      and d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass
+    join pg_class t on t.oid = d.refobjid
+      and t.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+    cross join lateral (select coalesce(pg_sequence_last_value(s.seqrelid), 0) as last) v) moved;
   if begin_generation.copy then
     with paused as (
       update qwf.queues q set paused = true where not q.paused returning q.name)

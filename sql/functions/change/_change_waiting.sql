@@ -3,7 +3,7 @@
 -- Guarantees: Never waits: a job that is being claimed counts as no longer waiting. A null changes
 --   nothing. A p_run_at in the future makes a job scheduled, one in the past makes it queued. With
 --   p_run_next a job comes before all others in its queue until it is claimed, and a scheduled one
---   is due now. A guarded node that was never tried stays scheduled, as promote_due opens it. Jobs
+--   is due now. A guarded node that was never tried stays scheduled, as _promote_due opens it. Jobs
 --   that become queued get their positions in the order of their ids.
 -- Locks: the jobs that are free, by id.
 -- Notifies: sleepers of the queues.

@@ -7,7 +7,7 @@
 -- Locks: the run, its waiting events; its nodes that are free and not running.
 -- Notifies: workers that run a node of it.
 -- Raises: QW001 no such run, QW002 it is completed or failed, QW005 a reason over 4 KiB.
--- Called by: producers, operators, _try_run.
+-- Called by: producers, operators, _change_runs.
 
 begin;
 

@@ -8,7 +8,7 @@
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW001 no such run or node, QW002 it is not over or has nothing to retry, QW008 another
 --   live run has taken its key.
--- Called by: producers, operators, retry_job, _try_job, _try_run.
+-- Called by: producers, operators, retry_job, _try_job, _change_runs.
 
 begin;
 
@@ -46,7 +46,18 @@ begin
   perform _qwf.notice_clean_up(v_run, v_jobs);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = v_run.id;
-  v_resumed := _qwf.maps_to_resume(v_jobs, retry_run.from_node);
+  v_resumed := array(  -- maps that failed themselves and whose list cannot have changed
+    select m.id from qwf.jobs m
+    where m.id = any (v_jobs) and m.elements is not null
+      and m.node_id is distinct from retry_run.from_node
+      and not exists (  -- elements that never had inputs: read the list again
+        select from qwf.jobs j
+        where j.parent_id = m.id and j.attempt = 0
+          and (j.status = 'failed' or j.input_spec is not null))
+      and not exists (
+        select from qwf.graph_edges e
+        join qwf.jobs d on d.run_id = m.run_id and d.node_idx = e.from_idx
+        where e.graph_id = m.graph_id and e.to_idx = m.node_idx and d.id = any (v_jobs)));
   perform _qwf.resume_maps(v_resumed, retry_run.from_node);
   perform _qwf.reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
   perform _qwf.reopen_run(v_run);

@@ -52,7 +52,14 @@ begin
       from jsonb_populate_recordset(null::qwf.graph_nodes, v_graph -> 'nodes') n),
     'edges', v_graph -> 'edges',
     'inputs', _qwf.graph_inputs(v_graph),
-    'problems', _qwf.preview_problems(v_workflow, v_known, v_graph) || v_bad);
+    'problems', (
+      select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'path', f.path, 'message', f.problem, 'hint', f.hint))), '[]')
+      from (
+        select p.* from _qwf.workflow_problems(v_workflow, v_known) p
+        union all
+        select p.* from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p
+      ) f) || v_bad);
 end $$;
 
 comment on function qwf.preview_graph is

@@ -2,7 +2,7 @@
 -- Purpose: True when the JSON values of a standalone job are so small that no limit matters.
 -- Guarantees: Builds no text of a value over 10,000 bytes: numbers such as 1e131071 can make it ten
 --   thousand times as long. PostgreSQL inlines it: three calls would take as long as the rest.
--- Called by: _check_job, _check_jobs.
+-- Called by: _check_job, enqueue_many.
 
 begin;
 

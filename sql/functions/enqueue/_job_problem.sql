@@ -2,7 +2,7 @@
 -- Purpose: Returns what is wrong with a standalone job as such, or null.
 -- Guarantees: Looks at no table, and not at the size of JSON values. PostgreSQL inlines it, so a
 --   statement that checks a list of jobs makes no call for each.
--- Called by: _check_job, _check_jobs.
+-- Called by: _check_job, enqueue_many.
 
 begin;
 

@@ -19,15 +19,28 @@ as $$
 #variable_conflict use_column
 declare
   v_jobs _qwf.new_job[] := _qwf.read_jobs(enqueue_many.jobs);
-  v_keyed boolean := exists (select from unnest(v_jobs) i where i.key is not null);
+  v_max_bytes int := (select s.max_value_bytes from qwf.settings s);
 begin
-  perform _qwf.check_jobs(v_jobs);
+  perform _qwf.raise_unknown_queue(unknown.queue, format('[%s].', unknown.ord))
+  from (
+    select i.queue, i.ord from unnest(v_jobs) i
+    where not exists (select from qwf.queues q where q.name = i.queue)
+    order by i.ord
+    limit 1
+  ) unknown;
+  perform _qwf.check_job(special.job, format('[%s].', (special.job).ord), v_max_bytes)
+  from (  -- only what may be refused is looked at one by one
+    select i as job from unnest(v_jobs) i
+    where _qwf.job_problem(i) is not null or i.limit_by is not null
+      or not _qwf.is_small_job(i, v_max_bytes)
+    order by i.ord
+  ) special;
   perform _qwf.notice_unserved(n.queue, array_agg(n.task))
   from (select distinct i.queue, i.task from unnest(v_jobs) i) n
   cross join lateral _qwf.look_up_queue(n.queue, n.task, qwf.now()) l
   where not l.served
   group by n.queue;
-  if v_keyed then
+  if exists (select from unnest(v_jobs) i where i.key is not null) then
     return query select * from _qwf.insert_jobs(v_jobs);
   else
     return query select i, false, 'new' from unnest(_qwf.insert_keyless(v_jobs)) i;

@@ -6,7 +6,7 @@
 --   wait in the outbox, and the tokens of jobs that left no row.
 -- Locks: the jobs (by id), then what _apply_where_free locks without waiting.
 -- Notifies: sleepers of the queues that got work back, or where jobs wait for a slot or a key.
--- Called by: finish_many, reclaim, deregister_worker, _release_switched_off.
+-- Called by: finish_many, _reclaim, deregister_worker, _release_switched_off.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Ends a map if nothing of it is left to wait for, or if it can no longer succeed.
 -- Guarantees: It fails as soon as min_success cannot be reached, with the error of the first failed
 --   element; it completes when every element has ended, with their outputs in the order of the
---   list.
+--   list, null for one that failed or was skipped.
 -- Locks: the map, of a run the caller has locked.
 -- Called by: _expand_map, _open_guarded, _settle_maps.
 
@@ -17,6 +17,8 @@ as $$
 declare
   v_map record;
   v_output _qwf.resolution;
+  v_max bigint;
+  v_size bigint;
 begin
   select j.elements, j.failed_elements, j.remaining_deps, case
       when j.elements = 0 then 0
@@ -37,7 +39,16 @@ begin
     order by j.finished_at, j.element
     limit 1;
   elsif v_map.remaining_deps = 0 then
-    v_output := _qwf.map_output(p_map);
+    select s.max_value_bytes * 16::bigint into v_max from qwf.settings s;
+    select coalesce(sum(octet_length(j.output::text)), 0) into v_size
+    from qwf.jobs j where j.parent_id = p_map;
+    if v_size > v_max then  -- a reader of the list loads all of it
+      v_output.error := format('QW005: the outputs of the elements have %s bytes together, at most '
+        '%s fit: write files and return their paths', v_size, v_max);
+    else
+      select coalesce(jsonb_agg(j.output order by j.element), '[]') into v_output.value
+      from qwf.jobs j where j.parent_id = p_map;
+    end if;
   else
     return 'blocked';
   end if;

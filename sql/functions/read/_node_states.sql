@@ -22,6 +22,8 @@ as $$
       then (regexp_match(right(j.last_error, 400), e'([^\n]+)[[:space:]]*$'))[1]
       else split_part(left(j.last_error, 400), e'\n', 1) end, 200),
     'worker', j.claimed_by,
+    'host', coalesce((select w.host from qwf.workers w where w.id = j.claimed_by),
+      split_part(j.claimed_by, ':', 1)),
     'started_at', j.claimed_at, 'finished_at', j.finished_at,
     'waits_since', case when j.status = 'awaiting_input' then j.queued_at end,
     'elements', case when j.elements is not null then coalesce(

@@ -39,8 +39,14 @@ as $$
   select format('limit %s is full, %s', p_job.limit_by, _qwf.why_full(p_job.limit_by))
   where _qwf.why_full(p_job.limit_by) is not null
   union all
-  select format('limit %s allows %s', p_job.limit_by, _qwf.why_spent(p_job.limit_by, p_now))
-  where _qwf.why_spent(p_job.limit_by, p_now) is not null
+  select format('limit %s allows %s in any %s, and all are used: the next is allowed at %s', l.name,
+    case l.starts when 1 then '1 start' else format('%s starts', l.starts) end, l.per,
+    min(t.used_at) + l.per)
+  from qwf.limits l
+  join qwf.limit_starts t on t.limit_name = l.name and t.place <= l.starts
+  where l.name = p_job.limit_by
+  group by l.name
+  having min(t.used_at) > p_now - l.per
 $$;
 
 commit;

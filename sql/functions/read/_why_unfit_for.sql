@@ -18,8 +18,14 @@ as $$
         else format('it has no task %s', p_job.task) end end,
     case when p_job.required_model is not null
       and not p_job.required_model = any (p_worker.models) then
-      coalesce(_qwf.why_not_served(p_job.required_model, p_worker),
-        format('it does not know model %s', p_job.required_model)) end,
+      coalesce((
+        select format('its server %s could serve %s, but %s', s.server, p_job.required_model,
+          coalesce(left(s.lacks ->> p_job.required_model, 300), 'is ' || s.state
+            || coalesce(': ' || left(split_part(s.error, E'\n', 1), 300), '')))
+        from qwf.servers s
+        where s.worker = p_worker.id and p_job.required_model = any (s.models)
+        order by s.server
+        limit 1), format('it does not know model %s', p_job.required_model)) end,
     case when p_job.vram_mb > p_worker.vram_mb then
       format('it has %s MiB of VRAM, the job needs %s', p_worker.vram_mb, p_job.vram_mb) end,
     case when p_job.requires <> '{}' and not coalesce(p_worker.labels, '{}') @> p_job.requires then

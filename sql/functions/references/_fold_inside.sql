@@ -28,7 +28,13 @@ begin
     select jsonb_object_agg(m.key, case
         when m.key = '$from' then _qwf.fold_path(m.value, p_scope)
         when m.key = '$coalesce' then _qwf.fold_inside(m.value, p_scope)
-        when m.key = '$filter' then _qwf.fold_operands(m.value, p_scope)
+        when m.key = '$filter' then (  -- a text that a reference gave stays marked as data
+          select coalesce(jsonb_object_agg(o.key, case
+              when jsonb_typeof(o.value) = 'object' and jsonb_typeof(f.folded) = 'string'
+                then jsonb_build_object('$value', f.folded)
+              else f.folded end), '{}')
+          from jsonb_each(m.value) o
+          cross join lateral (select _qwf.fold(o.value, p_scope) as folded offset 0) f)
         when p_value ? '$check' and m.key <> '$check' then m.value
         else _qwf.fold(m.value, p_scope)
       end)

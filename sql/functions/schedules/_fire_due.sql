@@ -6,7 +6,7 @@
 --   with the reason. A warning tells which missed times do not fire.
 -- Locks: expects the schedule locked by the caller.
 -- Raises: errors that pass (see _is_passing_error), so that the time is not skipped.
--- Called by: fire_schedules.
+-- Called by: _fire_schedules.
 
 begin;
 

@@ -25,7 +25,9 @@ begin
     cross join lateral unnest(w.tasks) t (name)
     order by t.name, w.started_at desc, w.id
   )
-  select distinct g.kind, g.name, g.task, o.key, o.value
+  select distinct g.kind, g.name, g.task, o.key, o.value, format('task %L declares %s %s in its '
+      'code, which counts only for jobs from Python', g.task, o.key, o.value),
+    _qwf.option_advice(g.kind, o.key, o.value)
   from announced a
   join _qwf.given_options(
     find_missing_options.job_id, find_missing_options.schedule,

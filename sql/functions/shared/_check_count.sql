@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_check_count
 -- Purpose: Refuses a negative number of rows.
 -- Raises: QW005.
--- Called by: drain_outbox, expire_inputs, fire_schedules, promote_due, prune, reclaim.
+-- Called by: drain_outbox, prune.
 
 begin;
 

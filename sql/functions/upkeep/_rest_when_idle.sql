@@ -26,7 +26,7 @@ begin
     return 0;
   end if;
   v_count := case p_part
-    when 'reclaimed' then (select count(*) from qwf.reclaim())
+    when 'reclaimed' then (select count(*) from _qwf.reclaim())
     when 'woken' then _qwf.wake_overlooked()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p) end;
   v_until := null;

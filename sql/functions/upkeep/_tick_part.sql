@@ -14,11 +14,11 @@ as $$
 begin
   return case p_part
     when 'reclaimed' then _qwf.rest_when_idle(p_part)
-    when 'promoted' then qwf.promote_due()
-    when 'fired' then qwf.fire_schedules()
+    when 'promoted' then _qwf.promote_due()
+    when 'fired' then _qwf.fire_schedules()
     when 'allowed' then _qwf.redate_starts() + _qwf.wake_for_starts()
     when 'cancelled' then _qwf.settle_cancel_requests()
-    when 'expired' then _qwf.expire_jobs() + qwf.expire_inputs()
+    when 'expired' then _qwf.expire_jobs() + _qwf.expire_inputs()
     when 'overdue' then _qwf.fail_overdue_runs()
     when 'drained' then qwf.drain_outbox()
     when 'woken' then _qwf.rest_when_idle(p_part)

@@ -13,17 +13,49 @@ begin;
 create function qwf.prune(max_rows int default 1000) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
 #variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_old timestamptz := v_now - (select s.retention from qwf.settings s);
+  v_minutes timestamptz := (  -- not the one that is not over: each tick would write it again
+    select least(v_now - s.minutes_keep, date_bin('1 minute', v_now, 'epoch')) from qwf.settings s);
+  v_count int;
+  v_minutes_of_hosts int;
+  v_done jsonb;
 begin
   perform _qwf.check_count('max_rows', prune.max_rows);
-  perform _qwf.forget_logs(qwf.now());
-  return jsonb_build_object(
-    'runs', _qwf.prune_runs(prune.max_rows),
-    'jobs', _qwf.prune_jobs(prune.max_rows),
-    'events', _qwf.prune_events(prune.max_rows),
-    'workers', _qwf.prune_workers(prune.max_rows),
-    'minutes', _qwf.prune_minutes(prune.max_rows));
+  perform _qwf.forget_logs(v_now);
+  v_done := jsonb_build_object(
+    'runs', _qwf.prune_runs(prune.max_rows), 'jobs', _qwf.prune_jobs(prune.max_rows));
+  delete from qwf.job_events e
+  where e.at < v_old
+    and e.id = any (array(
+      select o.id from qwf.job_events o
+      where o.job_id is null and o.run_id is null
+      order by o.run_id, o.id limit prune.max_rows));
+  get diagnostics v_count = row_count;
+  v_done := v_done || jsonb_build_object('events', v_count);
+  delete from qwf.workers w
+  where w.id = any (array(
+    select o.id from qwf.workers o
+    where o.last_seen < v_old limit prune.max_rows for update skip locked));
+  get diagnostics v_count = row_count;
+  v_done := v_done || jsonb_build_object('workers', v_count);
+  delete from qwf.host_minutes h
+  where h.ctid = any (array(
+    select o.ctid from qwf.host_minutes o
+    where o.minute < v_minutes order by o.minute limit prune.max_rows for update skip locked));
+  get diagnostics v_minutes_of_hosts = row_count;
+  delete from qwf.queue_minutes m
+  where m.ctid = any (array(
+    select o.ctid from qwf.queue_minutes o
+    where o.minute < v_minutes order by o.minute limit prune.max_rows for update skip locked));
+  get diagnostics v_count = row_count;
+  return v_done || jsonb_build_object('minutes', v_minutes_of_hosts + v_count);
 end $$;
 comment on function qwf.prune is
   'Deletes what is older than the retention: ended runs with about max_rows nodes in all, and at '

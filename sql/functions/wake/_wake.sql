@@ -22,12 +22,20 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_pack boolean;
+  v_put_off text[];
 begin
   if not exists (select from qwf.sleepers s where s.queue = p_queue) then
     return;  -- the usual case in a busy fleet, and cheaper than the sort below
   end if;
-  if current_setting('qwf.put_off', true) <> '' and _qwf.put_off(p_queue, p_count) then
-    return;
+  if current_setting('qwf.put_off', true) <> '' then
+    v_put_off := regexp_match(
+      current_setting('qwf.put_off'), '^([0-9]+) ([0-9]{1,6}) (.*)$');
+    if v_put_off[1] = pg_current_xact_id_if_assigned()::text and v_put_off[3] = p_queue then
+      -- This transaction claims next: finish_and_claim wakes for what it leaves.
+      perform set_config('qwf.put_off',
+        format('%s %s %s', v_put_off[1], v_put_off[2]::int + p_count, p_queue), true);
+      return;
+    end if;
   end if;
   v_pack := (select q.placement = 'pack' from qwf.queues q where q.name = p_queue);
   perform pg_notify(qwf.wake_channel(picked.worker), p_queue)

@@ -22,7 +22,8 @@ begin
   perform qwf.heartbeat(stay_asleep.worker, stats => stay_asleep.stats);
   perform qwf.sleep(stay_asleep.worker, stay_asleep.queue);
   select
-    qwf.desired_state(w.host, w.queue) = 'off' or exists (
+    exists (select from qwf.switched_off o where o.host = w.host and o.queue = w.queue)
+    or exists (
       select from qwf.model_requests r
       where r.host = w.host and r.queue = w.queue and r.taken_by is null)
     or exists (

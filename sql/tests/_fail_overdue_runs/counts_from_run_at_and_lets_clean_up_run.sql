@@ -8,7 +8,7 @@ select qwf.register_workflow('{"name": "w", "deadline": "1 h", "steps": [
   {"id": "s", "kind": "pipeline", "pipeline": "p"}]}');
 select qwf.enqueue_run('w', run_at => qwf.now() + interval '1 day');
 select is((select deadline_at - run_at from qwf.runs), '1 h'::interval, 'from run_at');
-select qwf_test.travel('1 day'), qwf.promote_due();
+select qwf_test.travel('1 day'), _qwf.promote_due();
 select qwf_test.work();
 select qwf_test.travel('1 h'), qwf.tick();
 select is(qwf_test.nodes(), 's/a completed, s/b cancelled, s/tidy queued', 'clean-up runs');

@@ -37,7 +37,7 @@ $$, 'a trigger is called tg_<table>__<event>');
 select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
-  where p.pronamespace = 'qwf'::regnamespace and p.prorettype = 'trigger'::regtype
+  where p.pronamespace = '_qwf'::regnamespace and p.prorettype = 'trigger'::regtype
     and not exists (
       select from pg_trigger t
       where t.tgfoid = p.oid and starts_with(t.tgname, p.proname))

@@ -10,8 +10,8 @@ select is_empty($$
     '(?:update|delete from|truncate)\s+qwf\.(?:job_attempts|job_events|input_answers)\M', 'gi')
     m (found)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
-    and not (p.pronamespace = '_qwf'::regnamespace
-      and p.proname in ('delete_jobs', 'drop_completed', 'prune_runs', 'prune_events'))
+    and (p.pronamespace::regnamespace::text, p.proname) not in (
+      ('qwf', 'prune'), ('_qwf', 'delete_jobs'), ('_qwf', 'drop_completed'), ('_qwf', 'prune_runs'))
 $$, 'nothing rewrites what happened');
 
 select * from finish();

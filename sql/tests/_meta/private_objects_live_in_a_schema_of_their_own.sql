@@ -6,11 +6,10 @@ select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
   where p.pronamespace = 'qwf'::regnamespace
-    and p.prorettype <> 'trigger'::regtype
     and not exists (
       select from aclexplode(p.proacl) g
       where g.grantee = 'qwf_admin'::regrole and g.privilege_type = 'EXECUTE')
-$$, 'every function in qwf but those of triggers may be called by somebody');
+$$, 'every function in qwf may be called by somebody');
 
 select is_empty($$
   select t.oid::regtype

@@ -114,7 +114,7 @@ declare
 begin
   select j.* into v_job from qwf.jobs j where j.id = qwf_test.job(attempt.name);
   if v_job.status = 'scheduled' then
-    perform qwf_test.set_now(v_job.run_at + interval '1 ms'), qwf.promote_due();
+    perform qwf_test.set_now(v_job.run_at + interval '1 ms'), _qwf.promote_due();
   end if;
   perform qwf.claim(v_job.queue, 'w');
   perform qwf_test.report(
@@ -142,7 +142,7 @@ begin
   perform qwf_test.set_now(j.lease_expires_at + interval '1 ms')
   from qwf.jobs j
   where j.id = qwf_test.job(p_name);
-  perform qwf.reclaim();
+  perform _qwf.reclaim();
 end $$;
 comment on function qwf_test.lapse(text) is
   'Lets the lease of the running job lapse, and reclaims it.';

@@ -9,7 +9,7 @@ declare
 begin
   perform qwf.finish((select id from job), v_token, 'tempfail', detail => p_detail);
   perform qwf_test.set_now(run_at) from qwf.jobs;
-  perform qwf.promote_due();
+  perform _qwf.promote_due();
   return run_at - lag from qwf.jobs, lateral (select finished_at as lag
     from qwf.job_attempts order by attempt desc limit 1) a;
 end $$;

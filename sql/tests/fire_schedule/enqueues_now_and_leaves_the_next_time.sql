@@ -19,7 +19,7 @@ select results_eq('select type, job_id, actor, detail from qwf.job_events',
   format($$ values ('fired', qwf_test.job('report'), %L, '{"schedule": "x"}'::jsonb) $$,
     session_user), 'and who did it is written');
 select qwf_test.set_now('2026-03-01 13:00:00+00');
-select is(qwf.fire_schedules(), 0, 'while it is not over, the next time is skipped');
+select is(_qwf.fire_schedules(), 0, 'while it is not over, the next time is skipped');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

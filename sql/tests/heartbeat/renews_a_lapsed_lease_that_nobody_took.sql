@@ -6,7 +6,7 @@ select qwf_test.claim('default');
 select qwf_test.travel('1 h');
 select is((select verdict from qwf.heartbeat('w', array[qwf_test.token('a')])), 'ok',
   'late, but still the holder');
-select is_empty('select qwf.reclaim()', 'it keeps the job');
+select is_empty('select _qwf.reclaim()', 'it keeps the job');
 
 select * from finish();
 rollback;

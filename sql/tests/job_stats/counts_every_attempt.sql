@@ -11,7 +11,7 @@ select qwf_test.attempt('j', 'fatal');
 select qwf.answer_job(qwf_test.job('j'), '"retry"');
 select qwf_test.claim('default');
 update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s' where token is not null;
-select count(*) from qwf.reclaim();
+select count(*) from _qwf.reclaim();
 select qwf_test.attempt('j');
 select qwf.enqueue_run('w');
 select qwf_test.attempt('s/a');

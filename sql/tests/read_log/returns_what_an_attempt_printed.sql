@@ -7,7 +7,7 @@ select qwf_test.attempt('a', 'error', detail => '{"log_tail": "first\n"}');
 select qwf_test.attempt('a', 'error', detail => '{"log_tail": "second\n"}');
 select is(qwf.read_log(qwf_test.job('a')), E'second\n', 'the newest');
 select is(qwf.read_log(qwf_test.job('a'), 1), E'first\n', 'the named one');
-select qwf_test.travel('1 s'), qwf.promote_due();
+select qwf_test.travel('1 s'), _qwf.promote_due();
 select qwf.claim('default', 'w');
 select is(qwf.read_log(qwf_test.job('a'), 3), null, 'the third runs');
 select is(qwf.read_log(qwf_test.job('a')), E'second\n', 'the newest that has ended');

@@ -27,7 +27,8 @@ select is_empty($$
   select a.attrelid::regclass, a.attname from pg_attribute a
   join pg_class c on c.oid = a.attrelid
   where c.relnamespace = 'qwf'::regnamespace and c.relkind in ('r', 'v') and a.attname = 'token'
-    and a.attrelid not in ('qwf.jobs'::regclass, 'qwf.job_attempts'::regclass)
+    and a.attrelid not in ('qwf.jobs'::regclass, 'qwf.job_attempts'::regclass,
+      'qwf.attempt_overview'::regclass)
 $$, 'tokens are nowhere else; those of ended attempts are spent');
 
 select * from finish();

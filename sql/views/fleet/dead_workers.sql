@@ -19,7 +19,7 @@ cross join lateral (
 where w.stopped_at is null and w.last_seen <= clock.now - s.worker_stale
 order by w.last_seen desc;
 comment on view qwf.dead_workers is
-  'Workers without a heartbeat for longer than worker_stale; reclaim() takes their jobs back.';
+  'Workers without a heartbeat for longer than worker_stale; tick() takes their jobs back.';
 comment on column qwf.dead_workers.worker is 'Worker id.';
 comment on column qwf.dead_workers.host is 'Box it ran on.';
 comment on column qwf.dead_workers.queue is 'Queue it served.';

@@ -1,6 +1,7 @@
 -- Deploy qwf:views/jobs/job_details
 -- Purpose: Every column of a job except the token of the worker that runs it, so that a viewer can
---   select all of it.
+--   select all of it; and what its run, its queue, its worker and the settings add.
+-- Guarantees: Who reads only columns of qwf.jobs pays for nothing else.
 
 begin;
 
@@ -14,10 +15,32 @@ select
   j.avoid_host, j.avoid_until, j.parent_id, j.element, j.elements, j.failed_elements,
   j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message, j.beat_at,
   j.last_error, j.last_exit_code, j.origin, j.key, j.key_state, j.once, j.labels, j.created_at,
-  j.queued_at, j.started_at, j.finished_at
-from qwf.jobs j;
+  j.queued_at, j.started_at, j.finished_at,
+  coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
+  round(extract(epoch from
+    coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
+    3)::float8 as seconds,
+  (select count(*) from qwf.job_attempts a
+    where a.job_id = j.id and a.outcome = 'released')::int as released,
+  r.workflow, r.status as run_status, r.out_dir, q.paused as queue_paused,
+  coalesce(j.max_attempts, (select s.error_attempts from qwf.settings s)) as error_tries,
+  coalesce(j.max_attempts, (select s.transient_attempts from qwf.settings s)) as transient_tries,
+  coalesce(j.max_losses, (select s.max_losses from qwf.settings s)) as loss_tries,
+  coalesce(j.backoff, (select s.error_backoff from qwf.settings s)) as error_backoff,
+  coalesce(j.timeout, q.timeout, (select s.timeout from qwf.settings s)) as time_limit,
+  coalesce(j.on_failure, q.on_failure) as failure_means,
+  coalesce(q.lease, (select s.lease from qwf.settings s)) as lease,
+  j.lease_expires_at - clock.now as lease_left,
+  c.requested_by as stop_by, c.requested_at as stop_at
+from qwf.jobs j
+cross join (select qwf.now() as now) clock
+left join qwf.runs r on r.id = j.run_id
+left join qwf.queues q on q.name = j.queue
+left join qwf.workers w on w.id = j.claimed_by
+left join qwf.cancel_requests c on c.job_id = j.id;
 comment on view qwf.job_details is
-  'Every column of qwf.jobs except the token: select * from qwf.job_details where id = 7.';
+  'Every column of qwf.jobs except the token, and what its run, queue, worker and the settings '
+  'add: select * from qwf.job_details where id = 7.';
 comment on column qwf.job_details.id is 'Job id; grows with time.';
 comment on column qwf.job_details.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.job_details.graph_id is 'Graph of that run.';
@@ -107,5 +130,34 @@ comment on column qwf.job_details.created_at is 'When it was enqueued.';
 comment on column qwf.job_details.queued_at is 'When it last became claimable.';
 comment on column qwf.job_details.started_at is 'When it was first claimed.';
 comment on column qwf.job_details.finished_at is 'When it became terminal.';
+comment on column qwf.job_details.host is 'Box of the last claim.';
+comment on column qwf.job_details.seconds is
+  'Seconds that its last attempt took, or has taken so far.';
+comment on column qwf.job_details.released is
+  'Attempts that were given back and count as neither failure nor loss.';
+comment on column qwf.job_details.workflow is 'Workflow of its run; null: standalone.';
+comment on column qwf.job_details.run_status is 'State of its run; null: standalone.';
+comment on column qwf.job_details.out_dir is
+  'Folder in which its run leaves files; null: that of the agent.';
+comment on column qwf.job_details.queue_paused is 'True: nobody gets jobs of its queue.';
+comment on column qwf.job_details.error_tries is
+  'Attempts that its body has if it fails with errors: max_attempts or the setting.';
+comment on column qwf.job_details.transient_tries is
+  'Attempts that its body has if it fails for passing reasons: max_attempts or the setting.';
+comment on column qwf.job_details.loss_tries is
+  'Losses after which it fails: max_losses or the setting.';
+comment on column qwf.job_details.error_backoff is
+  'Seconds between attempts after errors: backoff or the setting.';
+comment on column qwf.job_details.time_limit is
+  'Wall-clock limit of one attempt: timeout, that of its queue, or the setting.';
+comment on column qwf.job_details.failure_means is
+  'fail, continue or ask: on_failure, or that of its queue; null: neither says it.';
+comment on column qwf.job_details.lease is
+  'How long a claim lasts without a heartbeat: that of its queue, or the setting.';
+comment on column qwf.job_details.lease_left is
+  'How long until the claim lapses; negative: it can be taken back.';
+comment on column qwf.job_details.stop_by is
+  'Who asked to stop it while it runs; null: nobody.';
+comment on column qwf.job_details.stop_at is 'When somebody asked to stop it.';
 
 commit;

@@ -21,7 +21,8 @@ select
   coalesce(j.status::text, r.status::text) as last_status,
   s.fired, s.skipped, s.failed, left(s.last_error, 80) as last_error, s.args,
   coalesce(case when j.status = 'completed' then j.finished_at end,
-    case when r.status = 'completed' then r.finished_at end, s.last_success_at) as last_success_at
+    case when r.status = 'completed' then r.finished_at end, s.last_success_at) as last_success_at,
+  s.last_job_id, s.last_run_id, s.last_fired_at, s.catch_up, s.overlap, s.queue, s.every
 from qwf.schedules s
 cross join (select qwf.now() as now) clock
 left join qwf.jobs j on j.id = s.last_job_id
@@ -52,5 +53,14 @@ comment on column qwf.schedule_overview.args is 'Args of the job, context of the
 comment on column qwf.schedule_overview.last_success_at is
   'When the newest of its jobs or runs that completed has ended; null: none has. Not known of a '
   'queue that drops completed jobs, nor of one that ended after the next had started.';
+comment on column qwf.schedule_overview.last_job_id is 'Job that it enqueued last; null: none.';
+comment on column qwf.schedule_overview.last_run_id is 'Run that it enqueued last; null: none.';
+comment on column qwf.schedule_overview.last_fired_at is 'When it fired last.';
+comment on column qwf.schedule_overview.catch_up is
+  'one, none or all: how often it fires for times that were missed.';
+comment on column qwf.schedule_overview.overlap is
+  'skip: it does not fire while its last work goes on; allow: it does.';
+comment on column qwf.schedule_overview.queue is 'Queue of its jobs; null: it enqueues runs.';
+comment on column qwf.schedule_overview.every is 'Its interval; null: it has none.';
 
 commit;

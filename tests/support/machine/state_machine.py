@@ -90,7 +90,7 @@ from qwf.runs r
 """
 FLEET = """
 select w.id, w.current_model, w.stopped_at is not null, w.last_seen,
-  qwf.desired_state(w.host, 'cpu') = 'off'
+  exists (select from qwf.switched_off o where o.host = w.host and o.queue = 'cpu')
 from qwf.workers w
 union all
 select l.name, l.max_running::text, null, null, null from qwf.limits l
@@ -728,7 +728,7 @@ class Machine(RuleBasedStateMachine):
         if due := [main.model.jobs[job_id].run_at for job_id in self.jobs("scheduled")]:
             first = min(t for t in due if t) + timedelta(milliseconds=1)
             self._set_now(max(main.model.now, first))
-        got, wanted = main.one("select qwf.promote_due()"), main.model.promote_due()
+        got, wanted = main.one("select _qwf.promote_due()"), main.model.promote_due()
         require(got == wanted, "promote_due answers", got, wanted)
 
     def _drain_outbox(self, main: Session) -> None:
@@ -1071,7 +1071,7 @@ def drop_limit(s: Session, name: str) -> None:
 
 def reclaim(s: Session) -> None:
     # told apart from what a worker says: nobody repeats the words of reclaim
-    got = sorted(job_id for (job_id,) in s.rows("select qwf.reclaim()"))
+    got = sorted(job_id for (job_id,) in s.rows("select _qwf.reclaim()"))
     wanted = s.model.reclaim()
     require(got == wanted, "reclaim answers", got, wanted)
 

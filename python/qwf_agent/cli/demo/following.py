@@ -156,7 +156,7 @@ class Asker:
     def _what_happened(self, asked: dict[str, Any]) -> str:
         """How a question was closed, if not by us."""
         query = (
-            "select answered_by, value from qwf.input_answers where job_id = %s"
+            "select answered_by, value from qwf.answer_overview where job_id = %s"
             " order by id desc limit 1"
         )
         answers = connection.many(self._conn, query, (asked["job_id"],))

@@ -5,18 +5,37 @@ A form is a tree of fields. It only helps to write a value; the database decides
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any, Final, Literal, TypeGuard
+from typing import Any, Literal
 from urllib.parse import quote
 
 from qwf_agent.look.draw.visible import visible
-from qwf_agent.look.draw.words import brief, cut
 from qwf_agent.web.forms import exact_json
+from qwf_agent.web.forms.choices import (
+    MISSING,
+    File,
+    Option,
+    key_of,
+    options_of,
+    stands_for,
+    suffixes_of,
+)  # fmt: skip
+from qwf_agent.web.forms.wording import (
+    bound_words,
+    common_pattern,
+    help_of,
+    is_list,
+    joined,
+    length,
+    length_words,
+    member_path,
+    number_text,
+    pattern_words,
+    text_rules,
+    title_of,
+    visible_text,
+)  # fmt: skip
 
 Kind = Literal[
     "choice", "choices", "confirm", "text", "number", "file", "files", "group", "list", "json"
@@ -25,46 +44,9 @@ MAX_PARTS = 1500  # of a schema and its value; what has more is edited as JSON
 MAX_LEVELS = 6  # of groups and lists in each other; what is deeper is edited as JSON
 MAX_ELEMENTS = 200  # of a list with a field for each element
 MAX_OPTIONS = 500  # that are shown; of more, one is chosen by its JSON
-LONGEST_LABEL, LONGEST_HELP, MOST_FACTS = 200, 1000, 6
 
 # These parts of a control's name cannot be parts of a property's name, whose * is escaped.
 ELEMENTS, OTHER, REST = "/*", "/*other", "/*rest"
-
-STRANGE_NAME = re.compile(r"[\].:\"\[\\\s\x00-\x1f\x7f-\x9f]")
-# The part of the regular expressions that Postgres and browsers read in the same way.
-ATOM = r"(?:[A-Za-z0-9_ ]|\\\.|\[\^?(?:[A-Za-z0-9_ ](?:-[A-Za-z0-9])?)+\])"
-COMMON_PATTERN = re.compile(rf"(\^?)((?:{ATOM}(?:[+*?]|\{{[0-9]{{1,3}}\}})?)*)(\$?)")
-IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-
-FAILURE_WORDS = {
-    "retry": ("Retry", "Run it again, with all its tries."),
-    "skip": ("Skip", "Go on without it: whatever reads its output reads null."),
-    "abort": ("Abort", "Fail it for good, and its run with it."),
-}
-MISSING: Final = object()  # no value at all, which is not the value null
-
-
-@dataclass(frozen=True)
-class File:
-    """A file that may be chosen, or shown as the picture of an option."""
-
-    path: str  # what the answer is
-    label: str
-    url: str | None = None  # of the picture, if it is one
-
-
-@dataclass(frozen=True)
-class Option:
-    """One of the values that may be chosen. `key` is a digest of the value: if the question has
-    changed since the page was sent, a key does not stand for another value."""
-
-    key: str
-    value: Any
-    label: str
-    help: str = ""
-    picture: str | None = None
-    score: str | None = None
-    facts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,17 +112,17 @@ def from_question(spec: Mapping[str, Any], files: Sequence[File] = ()) -> Field:
     if isinstance(spec.get("options"), list) or widget in ("choose_one", "turnout", "on_failure"):
         return _choice(root, spec, default, files)
     if widget == "confirm":
-        return replace(root, kind="confirm", options=_options([True, False]))
+        return replace(root, kind="confirm", options=options_of([True, False]))
     if widget == "text":
-        return _text(root, _text_rules(spec), default, multiline=spec.get("multiline") is True)
+        return _text(root, text_rules(spec), default, multiline=spec.get("multiline") is True)
     if widget == "number":
         unit = spec.get("unit")
         rules: dict[str, Any] = {"type": "integer" if spec.get("integer") is True else "number"}
         bounds = {"minimum": spec.get("min"), "maximum": spec.get("max")}
         field = _number(root, rules | bounds, default)
-        step = _number_text(spec.get("step"))
+        step = number_text(spec.get("step"))
         return replace(
-            field, step=step or field.step, unit=_shown(unit) if isinstance(unit, str) else ""
+            field, step=step or field.step, unit=visible_text(unit) if isinstance(unit, str) else ""
         )
     if widget == "file":
         return _file(root, spec, default, files)
@@ -158,7 +140,7 @@ def from_schema(
 
     `value` is what the form shows at first; the defaults of the schema are shown besides.
     """
-    root = Field(name, name, "json", label or _title(schema, "Inputs"))
+    root = Field(name, name, "json", label or title_of(schema, "Inputs"))
     if _parts([schema, None if value is MISSING else value]) > MAX_PARTS:
         return _json(root, value, schema)
     return _of_schema(root, schema, value, 0)
@@ -170,9 +152,9 @@ def _of_schema(field: Field, schema: Any, value: Any, level: int) -> Field:
         schema = {}
     if value is MISSING:
         value = schema.get("default", MISSING)
-    field = replace(field, help=_help(schema), given=value is not MISSING)
+    field = replace(field, help=help_of(schema), given=value is not MISSING)
     types = schema.get("type", [])
-    types = {types} if isinstance(types, str) else set(map(str, types if _is_list(types) else []))
+    types = {types} if isinstance(types, str) else set(map(str, types if is_list(types) else []))
     field = replace(field, nullable="null" in types)
     types -= {"null"}
     if isinstance(schema.get("enum"), list):
@@ -198,7 +180,7 @@ def _choice(
     offered = next((one for one in lists if isinstance(one, list)), [])
     multiple = spec.get("multiple") is True
     try:
-        options = _options(offered or [None], files, failure=spec.get("widget") == "on_failure")
+        options = options_of(offered or [None], files, failure=spec.get("widget") == "on_failure")
     except ValueError as error:
         words = f"Its options cannot be shown: {error}."
         return _json(replace(field, help=words), MISSING, {})
@@ -221,8 +203,8 @@ def _choice(
 
 def _enum(field: Field, values: Sequence[Any], value: Any) -> Field:
     try:
-        options = _options([*values, *([None] if field.nullable and None not in values else [])])
-        chosen = frozenset() if value is MISSING else frozenset([_key(value)])
+        options = options_of([*values, *([None] if field.nullable and None not in values else [])])
+        chosen = frozenset() if value is MISSING else frozenset([key_of(value)])
     except ValueError:
         return _json(field, value, {"enum": values})
     if chosen - {option.key for option in options}:
@@ -235,31 +217,31 @@ def _text(field: Field, rules: Mapping[str, Any], value: Any, multiline: bool = 
     unseen = not isinstance(text, str) or visible(text) != text or "\r" in text
     if unseen or (text == "" and field.nullable and value == ""):  # an empty entry means null
         return _json(field, value, rules)
-    least, most = (_length(rules.get(key)) for key in ("minLength", "maxLength"))
+    least, most = (length(rules.get(key)) for key in ("minLength", "maxLength"))
     pattern = rules.get("pattern")
     return replace(
         field,
         kind="text",
-        help=_joined(field.help, _length_words(least, most), _pattern_words(pattern)),
+        help=joined(field.help, length_words(least, most), pattern_words(pattern)),
         min_length=least,
         max_length=most,
-        pattern=_common_pattern(pattern),
+        pattern=common_pattern(pattern),
         multiline=multiline or "\n" in text or len(text) > 200,
         entered=text,
     )
 
 
 def _number(field: Field, rules: Mapping[str, Any], value: Any) -> Field:
-    text = "" if value is MISSING or (value is None and field.nullable) else _number_text(value)
+    text = "" if value is MISSING or (value is None and field.nullable) else number_text(value)
     if text is None:
         return _json(field, value, rules)
-    least, most = (_number_text(rules.get(key)) for key in ("minimum", "maximum"))
+    least, most = (number_text(rules.get(key)) for key in ("minimum", "maximum"))
     types = rules.get("type")
     integer = types == "integer" or (isinstance(types, list) and "number" not in types)
     return replace(
         field,
         kind="number",
-        help=_joined(field.help, _bound_words(least, most)),
+        help=joined(field.help, bound_words(least, most)),
         minimum=least,
         maximum=most,
         integer=integer,
@@ -272,8 +254,8 @@ def _file(field: Field, spec: Mapping[str, Any], default: Any, files: Sequence[F
     """A question for a file: one of the listed files, or another path."""
     multiple = spec.get("multiple") is True
     library = spec.get("library")
-    own = [File(one, one) for one in library if isinstance(one, str)] if _is_list(library) else []
-    suffixes = _suffixes(spec.get("accept"))
+    own = [File(one, one) for one in library if isinstance(one, str)] if is_list(library) else []
+    suffixes = suffixes_of(spec.get("accept"))
     offered = {
         file.path: file
         for file in [*own, *files]
@@ -288,7 +270,7 @@ def _file(field: Field, spec: Mapping[str, Any], default: Any, files: Sequence[F
         field,
         kind="files" if multiple else "file",
         options=tuple(
-            Option(file.path, file.path, _shown(file.label), picture=file.url)
+            Option(file.path, file.path, visible_text(file.label), picture=file.url)
             for file in list(offered.values())[:MAX_OPTIONS]
         ),
         cards=True,
@@ -319,7 +301,7 @@ def _group(field: Field, schema: Mapping[str, Any], value: Any, level: int) -> F
                 f"{field.name}/{quote(key, safe='')}",
                 member_path(field.path, key),
                 "json",
-                _title(properties[key], key),
+                title_of(properties[key], key),
                 required=key in required,
                 key=key,
             ),
@@ -348,7 +330,7 @@ def _list(field: Field, schema: Mapping[str, Any], value: Any, level: int) -> Fi
     ):
         return _json(field, value, schema)
     items = schema["items"]
-    item = Field(f"{field.name}/*{level}", f"{field.path}[]", "json", _title(items, "Element"))
+    item = Field(f"{field.name}/*{level}", f"{field.path}[]", "json", title_of(items, "Element"))
     item = _of_schema(item, items, MISSING, level + 1)
     elements = tuple(
         _of_schema(
@@ -371,70 +353,15 @@ def _json(field: Field, value: Any, schema: Mapping[str, Any]) -> Field:
     except ValueError as error:
         text, field = "", replace(field, help=f"Its present value cannot be shown: {error}.")
     types = schema.get("type")
-    named = [types] if isinstance(types, str) else types if _is_list(types) else []
+    named = [types] if isinstance(types, str) else types if is_list(types) else []
     wanted = " or ".join(map(str, named))
     return replace(
         field,
         kind="json",
-        help=_joined(field.help, f"JSON: {wanted}." if wanted else "JSON; a text is in quotes."),
+        help=joined(field.help, f"JSON: {wanted}." if wanted else "JSON; a text is in quotes."),
         given=value is not MISSING,
         entered=text,
     )
-
-
-def _options(
-    values: Sequence[Any], files: Sequence[File] = (), *, failure: bool = False
-) -> tuple[Option, ...]:
-    """What may be chosen, each value once. Raises ValueError for a value that cannot be written."""
-    pictures = {file.path: file.url for file in files} | {file.label: file.url for file in files}
-    found: dict[str, Option] = {}
-    for value in values:
-        key = _key(value)
-        if key in found:
-            continue
-        label, help_ = (
-            FAILURE_WORDS.get(value, ("", "")) if failure and _is_text(value) else ("", "")
-        )
-        found[key] = (
-            _object_option(key, value, pictures)
-            if isinstance(value, Mapping)
-            else Option(key, value, label or _word(value), help_)
-        )
-    return tuple(found.values())
-
-
-def _object_option(
-    key: str, value: Mapping[str, Any], pictures: Mapping[str, str | None]
-) -> Option:
-    named = [value[name] for name in ("label", "title", "name", "value", "id") if name in value]
-    facts = tuple(
-        (_shown(name, 50), _word(one, 100))
-        for name, one in value.items()
-        if name not in ("label", "help", "picture", "score", "value", "id")
-        and not isinstance(one, Mapping | list)
-    )
-    score = value.get("score")
-    picture = value.get("picture")
-    if isinstance(picture, Mapping):  # an entry of the files of a node
-        picture = picture.get("rel_path")
-    return Option(
-        key,
-        dict(value),
-        _word(named[0] if named else value),
-        _shown(value["help"], LONGEST_HELP) if _is_text(value.get("help")) else "",
-        pictures.get(picture) if isinstance(picture, str) else None,
-        None if score is None or isinstance(score, Mapping | list) else _word(score, 50),
-        facts[:MOST_FACTS],
-    )
-
-
-def member_path(path: str, key: str) -> str:
-    """The path of a member of an object, as the database writes it."""
-    strange = not key or STRANGE_NAME.search(key)
-    return f"{path}[{json.dumps(key, ensure_ascii=False)}]" if strange else f"{path}.{key}"
-
-
-# Parts of fields ----------------------------------------------------------------------------------
 
 
 def _is_read_by(item: Field, element: Field) -> bool:
@@ -466,135 +393,3 @@ def _parts(value: Any) -> int:
         elif isinstance(one, list):
             left += one
     return count
-
-
-def _key(value: Any) -> str:
-    return hashlib.sha256(exact_json.write(value).encode()).hexdigest()[:20]
-
-
-def _names(value: Any) -> list[Any]:
-    """What else may stand for an option: its value or its id."""
-    return (
-        [value[key] for key in ("value", "id") if key in value] if isinstance(value, dict) else []
-    )
-
-
-def stands_for(default: Any, option: Any, multiple: bool = False) -> bool:
-    """Whether the default of a question is this option, or its value or id."""
-    return any(_equal(one, default, multiple) for one in (option, *_names(option)))
-
-
-def _equal(value: Any, default: Any, multiple: bool) -> bool:
-    """Whether the default of a question is, or has, this value."""
-    try:
-        wanted = default if multiple and isinstance(default, list) else [default]
-        return _key(value) in [_key(one) for one in wanted if one is not MISSING]
-    except ValueError:
-        return False
-
-
-def _shown(text: str, longest: int = LONGEST_LABEL) -> str:
-    return visible(cut(text, longest))
-
-
-def _word(value: Any, longest: int = LONGEST_LABEL) -> str:
-    """A value on one line."""
-    if isinstance(value, bool):
-        return "Yes" if value else "No"
-    if isinstance(value, str):
-        return _shown(" ".join(value.split()), longest) or "(empty)"
-    return _shown(exact_json.write(value), longest)
-
-
-def _title(schema: Any, name: str) -> str:
-    title = schema.get("title") if isinstance(schema, Mapping) else None
-    return _shown(title) if _is_text(title) else _shown(name)
-
-
-def _help(schema: Mapping[str, Any]) -> str:
-    text = schema.get("description")
-    examples = schema.get("examples")
-    shown = ", ".join(brief(one) for one in examples[:3]) if _is_list(examples) else ""
-    return _joined(
-        _sentence(_shown(text, LONGEST_HELP)) if _is_text(text) else "",
-        f"For example: {_shown(shown)}" if shown else "",
-    )
-
-
-def _sentence(text: str) -> str:
-    """The text with a full stop: other sentences may follow it."""
-    return text if text.rstrip()[-1:] in (*".!?:;", "") else f"{text.rstrip()}."
-
-
-def _joined(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
-
-
-def _text_rules(spec: Mapping[str, Any]) -> dict[str, Any]:
-    schema = spec.get("schema")
-    rules = dict(schema) if isinstance(schema, Mapping) else {}
-    for key, long in (("min_length", "minLength"), ("max_length", "maxLength")):
-        rules[long] = spec.get(key, rules.get(long))
-    return rules | ({"pattern": spec["pattern"]} if "pattern" in spec else {})
-
-
-def _length(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _length_words(least: int | None, most: int | None) -> str:
-    if least and most is not None:
-        return f"{least} to {most} characters."
-    if least:
-        return f"At least {least} character{'s' * (least > 1)}."
-    return f"At most {most} characters." if most is not None else ""
-
-
-def _bound_words(least: str | None, most: str | None) -> str:
-    if least and most:
-        return f"From {least} to {most}."
-    return f"At least {least}." if least else f"At most {most}." if most else ""
-
-
-def _pattern_words(pattern: Any) -> str:
-    return f"It matches {_shown(pattern)}" if _is_text(pattern) else ""
-
-
-def _common_pattern(pattern: Any) -> str | None:
-    """The pattern for a browser, which matches whole texts; None if it could read it otherwise."""
-    found = COMMON_PATTERN.fullmatch(pattern) if isinstance(pattern, str) else None
-    if found is None:
-        return None
-    start, middle, end = found.groups()
-    return f"{'' if start else '.*'}{middle}{'' if end else '.*'}"
-
-
-def _number_text(value: Any) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return None
-    try:
-        return exact_json.write(value)
-    except ValueError:  # infinite
-        return None
-
-
-def _suffixes(accept: Any) -> tuple[str, ...] | None:
-    """The suffixes that a file question accepts; None: any, or what only a browser knows."""
-    kinds = accept.split(",") if isinstance(accept, str) else accept if _is_list(accept) else []
-    found: list[str] = []
-    for kind in (str(one).strip().lower() for one in kinds):
-        if kind == "image/*":
-            found += IMAGES
-        elif kind.startswith("."):
-            found.append(kind)
-        else:
-            return None
-    return tuple(found) or None
-
-
-def _is_text(value: Any) -> TypeGuard[str]:
-    return isinstance(value, str) and value != ""
-
-
-def _is_list(value: Any) -> TypeGuard[list[Any]]:
-    return isinstance(value, list)

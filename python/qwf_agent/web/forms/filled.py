@@ -12,19 +12,17 @@ from typing import Any
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.look.draw.words import cut
 from qwf_agent.web.forms import exact_json
+from qwf_agent.web.forms.choices import MISSING, File, stands_for
 from qwf_agent.web.forms.fields import (
     ELEMENTS,
     MAX_ELEMENTS,
-    MISSING,
     OTHER,
     REST,
     Field,
-    File,
     from_question,
     from_schema,
-    member_path,
-    stands_for,
 )
+from qwf_agent.web.forms.wording import member_path
 
 __all__ = [
     "Field",

@@ -14,7 +14,7 @@ from qwf_agent.look import yaml_files
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.look.yaml_files import KINDS
 from qwf_agent.web.forms import exact_json
-from qwf_agent.web.forms.fields import member_path
+from qwf_agent.web.forms.wording import member_path
 
 MOST_JSON = 1_000_000  # characters
 MOST_YAML = 300_000  # YAML is read at about 100,000 characters a second

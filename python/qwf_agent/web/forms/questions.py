@@ -21,38 +21,26 @@ LONGEST_ANSWER = LONGEST_PROMPT = 2000  # characters that are shown
 
 JOB = """
 select
-  j.id as job_id, j.run_id, r.workflow, r.out_dir, j.node_id, j.task, j.project, j.status,
+  j.id as job_id, j.run_id, j.workflow, j.node_id, j.task, j.project, j.status,
   j.input_spec::text as spec, j.input_spec ->> 'prompt' as prompt,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'error' as error, j.attempt,
   date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since,
   qwf.now() - coalesce(j.queued_at, j.created_at) as age,
   case when j.queue is null then j.expires_at end as expires_at,
   case when j.queue is null then j.expires_at - qwf.now() end as left
-from qwf.jobs j left join qwf.runs r on r.id = j.run_id
+from qwf.job_details j
 where j.id = %(job)s
 """
 ANSWER = """
-select a.id, a.value::text as value, a.answered_by, a.answered_at,
-  greatest('0', qwf.now() - a.answered_at) as ago
-from qwf.input_answers a where a.job_id = %(job)s
+select a.id, a.value::text as value, a.answered_by, a.answered_at, a.ago
+from qwf.answer_overview a where a.job_id = %(job)s
 order by a.id desc limit 1
 """
-KNOWN = "select min(j.id) as first, max(j.id) as last from qwf.jobs j"
-# Each with the folder in which the agents of its host write now.
+KNOWN = "select d.id as last from qwf.job_details d order by d.id desc limit 1"
 FILES = """
-with listed as (
-  select * from qwf.run_files f
-  where f.run_id = %(run)s and (%(paths)s::text[] is null or f.rel_path = any(%(paths)s))
-  order by f.job_id desc, f.file_no limit %(most)s)
-select f.*, w.out_root
-from listed f
-left join (
-  select distinct on (w.host) w.host, w.out_root
-  from qwf.workers w
-  where w.out_root is not null and w.host in (select l.host from listed l)
-  order by w.host, w.last_seen desc
-) w on w.host = f.host
-order by f.job_id desc, f.file_no
+select * from qwf.file_overview f
+where f.run_id = %(run)s and (%(paths)s::text[] is null or f.rel_path = any (%(paths)s))
+order by f.job_id desc, f.file_no limit %(most)s
 """
 
 
@@ -69,7 +57,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Given:
+class ShownAnswer:
     """An answer as a person reads it: what it is called, and its JSON if that says more."""
 
     word: str
@@ -78,7 +66,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedQuestion:
     """One question, as far as it is asked. `form` is None if it does not wait for an answer."""
 
     job: Mapping[str, Any]
@@ -87,7 +75,7 @@ class Question:
     show: Sequence[Looked] = ()
     shown: frozenset[tuple[int, int]] = frozenset()  # job and number of each picture in the page
     answer: Mapping[str, Any] | None = None  # the newest, maybe to an earlier question of the job
-    given: Given | None = None  # what it was answered with
+    given: ShownAnswer | None = None  # what it was answered with
 
     @property
     def waits(self) -> bool:
@@ -154,7 +142,7 @@ class Reader:
     pictures_only: bool = False
     _shown: set[tuple[int, int]] = field(default_factory=set)
 
-    async def read(self, job: int) -> Question:
+    async def read(self, job: int) -> AskedQuestion:
         """The question of a job. Raises NotFoundError if there is no such job."""
         row = await self.look.row(JOB, job=job)
         if row is None:
@@ -166,7 +154,7 @@ class Reader:
             chosen = {"show": said.picture if said is not None else None}
             listed = await self._listed(row, chosen)
             show = [self._looked(one, listed) for one in _references(chosen["show"])]
-            return Question(row, spec, answer=answer, given=said, show=show)
+            return AskedQuestion(row, spec, answer=answer, given=said, show=show)
         listed = await self._listed(row, spec)
         show = [self._looked(one, listed) for one in _references(spec.get("show"))]
         offered = await self._offered(row, spec)
@@ -174,7 +162,7 @@ class Reader:
         form = filled.from_question(spec, known)
         if unreadable:
             form = replace(form, help=f"The question cannot be shown here: {unreadable}. JSON.")
-        return Question(row, spec, form, show, frozenset(self._shown), answer, said)
+        return AskedQuestion(row, spec, form, show, frozenset(self._shown), answer, said)
 
     async def _unknown(self, job: int) -> str:
         known = await self.look.row(KNOWN)
@@ -193,14 +181,13 @@ class Reader:
         if run is None or not paths:
             return {}
         rows = await self.look.rows(FILES, run=run, paths=paths, most=2 * MOST_SHOWN)
-        return {one["rel_path"]: dict(one) | {"out_dir": row["out_dir"]} for one in rows}
+        return {one["rel_path"]: one for one in rows}
 
     async def _offered(self, row: Mapping[str, Any], spec: Mapping[str, Any]) -> list[filled.File]:
         """The files of the run, for a question that asks for one: the newest."""
         if spec.get("widget") != "file" or row["run_id"] is None:
             return []
-        rows = await self.look.rows(FILES, run=row["run_id"], paths=None, most=MOST_OFFERED)
-        found = [dict(one) | {"out_dir": row["out_dir"]} for one in rows]
+        found = await self.look.rows(FILES, run=row["run_id"], paths=None, most=MOST_OFFERED)
         return [
             filled.File(path, one["rel_path"], self._picture(one))
             for one in found
@@ -232,8 +219,7 @@ class Reader:
 
     def _picture(self, row: Mapping[str, Any]) -> str | None:
         """The address of a picture, if a folder that is served may have it."""
-        facts = {"out_dir": row["out_dir"], "out_root": row["out_root"]}
-        if not files.has_thumbnail(row) or not files.may_serve(self.roots, row, **facts):
+        if not files.has_thumbnail(row) or not files.may_serve(self.roots, row):
             return None
         self._shown.add((row["job_id"], row["file_no"]))
         return f"{self.files}/{row['job_id']}/{row['file_no']}"
@@ -244,22 +230,22 @@ def draft_of(job: int, asked: str) -> str:
     return f"question-{job}-{asked}"
 
 
-def given(value: str | None) -> Given:
+def given(value: str | None) -> ShownAnswer:
     """An answer, from the JSON that the database keeps."""
     try:
         found = exact_json.read(value or "null")
         if isinstance(found, str):
-            return Given(cut(found, LONGEST_ANSWER))
+            return ShownAnswer(cut(found, LONGEST_ANSWER))
         if isinstance(found, bool) or found is None:
-            return Given({True: "Yes", False: "No", None: "null"}[found])
+            return ShownAnswer({True: "Yes", False: "No", None: "null"}[found])
         if not isinstance(found, dict | list):
-            return Given(exact_json.write(found))
+            return ShownAnswer(exact_json.write(found))
         text = cut(exact_json.pretty(found), LONGEST_ANSWER)
     except ValueError:  # a number with 131,072 digits
-        return Given("", cut(value or "", LONGEST_ANSWER))
+        return ShownAnswer("", cut(value or "", LONGEST_ANSWER))
     members = found if isinstance(found, dict) else {}
     names = [members[key] for key in NAMES_OF_OPTION if isinstance(members.get(key), str)]
-    return Given(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
+    return ShownAnswer(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
 
 
 def said(value: str) -> str:
@@ -320,6 +306,6 @@ def _path(row: Mapping[str, Any]) -> str | None:
     """The path of a listed file on its host, which is what a question for a file is answered with;
     None if nobody has said where the host writes."""
     try:
-        return files.place(row, row["out_dir"], row["out_root"]).path
+        return files.place(row).path
     except files.FileRefused:
         return None

@@ -8,30 +8,30 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from qwf_agent.web.pages.boxes import percent
 from qwf_agent.web.reads.connections import Rows
-from qwf_agent.web.reads.database import Look, sequence
-from qwf_agent.web.reads.listen import number
+from qwf_agent.web.reads.database import Look
 
-GIB = 1024  # MiB
 # Both statements give the columns of SERIES.
 SAMPLES = """
-select m.sampled_at as at, m.cpu_percent as cpu, m.cpu_ours_percent as cpu_ours,
-  m.ram_percent as ram, m.ram_ours_used_mb, m.ram_total_mb, m.swap_used_mb, m.gpus
-from qwf.host_metrics m
-where m.host = %(host)s and m.sampled_at > qwf.now() - interval '10 min'
-order by m.sampled_at limit 2000
+select b.at, b.cpu_percent as cpu, b.cpu_ours_percent as cpu_ours, b.ram_percent as ram,
+  least(100, 100.0 * b.ram_ours_used_mb / nullif(b.ram_total_mb, 0)) as ram_ours,
+  b.swap_used_mb / 1024.0 as swap, b.gpu_percent as gpu, b.gpu_percent_max as gpu_max,
+  b.vram_used_mb / 1024.0 as vram, b.vram_total_mb / 1024.0 as vram_total
+from qwf.box_history b
+where b.host = %(host)s and b.is_sample and b.at > qwf.now() - interval '10 min'
+order by b.at limit 2000
 """
 MINUTES = """
-select date_bin(make_interval(secs => %(step_s)s), m.minute, 'epoch') as at,
-  avg(m.cpu_percent) as cpu, max(m.cpu_percent_max) as cpu_max, avg(m.cpu_ours_percent) as cpu_ours,
-  avg(m.ram_percent) as ram, max(m.ram_percent_max) as ram_max,
-  avg(100.0 * m.ram_ours_used_mb / nullif(m.ram_total_mb, 0)) as ram_ours,
-  avg(m.swap_used_mb / 1024.0) as swap, avg(m.gpu_percent) as gpu,
-  max(m.gpu_percent_max) as gpu_max, avg(m.vram_used_mb / 1024.0) as vram,
-  max(m.vram_total_mb / 1024.0) as vram_total
-from qwf.host_minutes m
-where m.host = %(host)s and m.minute > qwf.now() - make_interval(secs => %(length_s)s)
+select date_bin(make_interval(secs => %(step_s)s), b.at, 'epoch') as at,
+  avg(b.cpu_percent) as cpu, max(b.cpu_percent_max) as cpu_max, avg(b.cpu_ours_percent) as cpu_ours,
+  avg(b.ram_percent) as ram, max(b.ram_percent_max) as ram_max,
+  avg(100.0 * b.ram_ours_used_mb / nullif(b.ram_total_mb, 0)) as ram_ours,
+  avg(b.swap_used_mb / 1024.0) as swap, avg(b.gpu_percent) as gpu,
+  max(b.gpu_percent_max) as gpu_max, avg(b.vram_used_mb / 1024.0) as vram,
+  max(b.vram_total_mb / 1024.0) as vram_total
+from qwf.box_history b
+where b.host = %(host)s and not b.is_sample
+  and b.at > qwf.now() - make_interval(secs => %(length_s)s)
 group by 1 order by 1
 """
 
@@ -105,7 +105,7 @@ async def read(look: Look, host: str, span: str) -> History:
     """The load of a box over a span, one of SPANS."""
     wanted = SPANS[span]
     if span == "10m":
-        return _joined([_point(row) for row in await look.rows(SAMPLES, host=host)])
+        return _joined(await look.rows(SAMPLES, host=host))
     rows = await look.rows(MINUTES, host=host, step_s=wanted.step_s, length_s=wanted.length_s)
     return _joined(rows, wanted.step_s)
 
@@ -132,24 +132,3 @@ def _append(history: History, at: float, row: dict[str, Any]) -> None:
 def _usual_step(times: list[datetime]) -> float:
     steps = [(b - a).total_seconds() for a, b in pairwise(times)]
     return max(1.0, median(steps)) if steps else 1.0
-
-
-def _point(sample: dict[str, Any]) -> dict[str, Any]:
-    """A sample with the columns of SERIES."""
-    cards = [card for card in sequence(sample["gpus"]) if isinstance(card, dict)]
-    uses = [use for card in cards if (use := number(card.get("use_pct"))) is not None]
-    swap = number(sample["swap_used_mb"])
-    return {
-        **sample,
-        "ram_ours": percent(sample["ram_ours_used_mb"], sample["ram_total_mb"]),
-        "swap": None if swap is None else swap / GIB,
-        "gpu": sum(uses) / len(uses) if uses else None,
-        "gpu_max": max(uses, default=None),
-        "vram": _sum_gib(cards, "vram_used_mb"),
-        "vram_total": _sum_gib(cards, "vram_total_mb"),
-    }
-
-
-def _sum_gib(cards: list[dict[str, Any]], name: str) -> float | None:
-    values = [value for card in cards if (value := number(card.get(name))) is not None]
-    return sum(values) / GIB if values else None

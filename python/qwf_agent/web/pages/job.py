@@ -25,28 +25,16 @@ WIDTH = 1000  # units of the bar of an attempt
 # A value of more than 4 MB, as it is stored, is not even read: this is asked every 2 s.
 JOB = """
 select d.id, d.run_id, d.graph_id, d.node_idx, d.node_id, d.queue, d.task, d.status, d.project,
-  d.priority, d.run_next, d.run_at, d.attempt, d.failures, d.losses, d.retries,
-  coalesce(d.max_attempts, s.error_attempts) as error_tries,
-  coalesce(d.max_attempts, s.transient_attempts) as transient_tries,
-  coalesce(d.max_losses, s.max_losses) as loss_tries,
-  coalesce(d.backoff, s.error_backoff) as error_backoff,
-  coalesce(d.timeout, q.timeout, s.timeout) as timeout, d.stall_timeout,
-  d.required_model, d.light, d.vram_mb, d.requires, d.limit_by,
-  coalesce(d.on_failure, q.on_failure) as on_failure, d.run_if,
-  d.expires_at, d.avoid_host, d.avoid_until, d.parent_id, d.element, d.elements, d.remaining_deps,
-  d.claimed_by, coalesce(w.host, split_part(d.claimed_by, ':', 1)) as host, d.claimed_at,
-  d.lease_expires_at, d.lease_expires_at - qwf.now() as lease_left,
-  coalesce(q.lease, s.lease) as lease, d.progress, d.progress_message, d.beat_at,
-  left(d.last_error, 2000) as error, right(d.last_error, 1000) as error_end, d.last_exit_code,
-  d.origin, d.key, d.once, d.labels,
-  d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now,
-  c.requested_by as stop_by, c.requested_at as stop_at, r.workflow, r.status as run_status
+  d.priority, d.run_next, d.run_at, d.attempt, d.failures, d.losses, d.retries, d.error_tries,
+  d.transient_tries, d.loss_tries, d.error_backoff, d.time_limit as timeout, d.stall_timeout,
+  d.required_model, d.light, d.vram_mb, d.requires, d.limit_by, d.failure_means as on_failure,
+  d.run_if, d.expires_at, d.avoid_host, d.avoid_until, d.parent_id, d.element, d.elements,
+  d.remaining_deps, d.claimed_by, d.host, d.claimed_at, d.lease_expires_at, d.lease_left, d.lease,
+  d.progress, d.progress_message, d.beat_at, left(d.last_error, 2000) as error,
+  right(d.last_error, 1000) as error_end, d.last_exit_code, d.origin, d.key, d.once, d.labels,
+  d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now, d.stop_by, d.stop_at,
+  d.workflow, d.run_status
 from qwf.job_details d
-cross join qwf.settings s
-left join qwf.queues q on q.name = d.queue
-left join qwf.workers w on w.id = d.claimed_by
-left join qwf.cancel_requests c on c.job_id = d.id
-left join qwf.runs r on r.id = d.run_id
 where d.id = %(job)s
 """
 VALUES = """
@@ -61,9 +49,8 @@ where d.id = %(job)s and v.value is not null
 """
 # Errors and logs of the newest five attempts, each cut to its start and its end.
 ATTEMPTS = """
-select a.attempt, a.worker, coalesce(w.host, split_part(a.worker, ':', 1)) as host, a.queued_at,
-  a.started_at, a.finished_at, a.outcome, a.reason, a.exit_code, a.signal, a.max_rss_bytes,
-  a.cpu_seconds, a.gpu_peak_bytes, a.usage,
+select a.attempt, a.worker, a.host, a.queued_at, a.started_at, a.finished_at, a.outcome, a.reason,
+  a.exit_code, a.signal, a.max_rss_bytes, a.cpu_seconds, a.gpu_peak_bytes, a.usage,
   left(a.error, 2000) as error, right(a.error, 1000) as error_end, length(a.error) as error_letters,
   case when a.nth <= 5 then left(a.error, case when length(a.error) > 6000 then 2000 else 6000 end)
     end as error_head,
@@ -72,51 +59,43 @@ select a.attempt, a.worker, coalesce(w.host, split_part(a.worker, ':', 1)) as ho
   a.of
 from (
   select t.*, row_number() over (order by t.attempt desc) as nth, count(*) over () as of
-  from qwf.job_attempts t where t.job_id = %(job)s
+  from qwf.attempt_overview t where t.job_id = %(job)s
 ) a
-left join qwf.workers w on w.id = a.worker
 where a.nth <= 40
 order by a.attempt desc
 """
 EVENTS = """
 select e.id, e.at, e.type, e.actor, e.detail
-from qwf.job_events e where e.job_id = %(job)s
+from qwf.event_overview e where e.job_id = %(job)s
 order by e.id desc limit 40
 """
 FILES = """
-select f.*, r.out_dir, w.out_root
-from qwf.run_files f
-left join qwf.runs r on r.id = f.run_id
-left join lateral (
-  select w.out_root from qwf.workers w
-  where w.host = f.host and w.out_root is not null order by w.last_seen desc limit 1
-) w on true
-where f.job_id = %(job)s
-order by f.file_no limit 61
+select * from qwf.file_overview f where f.job_id = %(job)s order by f.file_no limit 61
 """
 # The newest end of what a running body prints, while anybody follows it.
 LOG = """
-select l.attempt, l.end_offset, right(l.tail, 30000) as tail, l.followed_until > qwf.now() as sent
-from qwf.live_logs l
-join qwf.jobs j on j.id = l.job_id and j.attempt = l.attempt and j.status = 'running'
+select l.attempt, l.end_offset, right(l.tail, 30000) as tail, l.sent
+from qwf.live_log_overview l
 where l.job_id = %(job)s
 """
 SOURCES = """
-select d.id, d.node_id, d.status
-from qwf.graph_nodes n
-cross join unnest(n.ref_nodes) r (idx)
-join qwf.jobs d on d.run_id = %(run)s and d.node_idx = r.idx
-where n.graph_id = %(graph)s and n.idx = %(node)s
+select d.needs_job_id as id, d.node_id, d.status
+from qwf.dependency_overview d where d.job_id = %(job)s and d.reads
 """
 ELEMENTS = """
-select e.status, count(*) as count from qwf.jobs e where e.parent_id = %(job)s group by e.status
+select e.status, count(*) as count
+from qwf.job_details e where e.parent_id = %(job)s group by e.status
 """
-LIVING = "select min(j.id) as first, max(j.id) as last from qwf.jobs j"
+LIVING = """
+select (select d.id from qwf.job_details d order by d.id limit 1) as first,
+  (select d.id from qwf.job_details d order by d.id desc limit 1) as last
+"""
 ATTEMPT = """
 select a.attempt, a.outcome, a.reason, a.started_at, a.finished_at,
   left(a.error, 300000) as error, length(a.error) as error_letters,
   right(a.log_tail, 300000) as log, length(a.log_tail) as log_letters, j.task, j.node_id, j.run_id
-from qwf.jobs j left join qwf.job_attempts a on a.job_id = j.id and a.attempt = %(attempt)s
+from qwf.job_details j
+left join qwf.attempt_overview a on a.job_id = j.id and a.attempt = %(attempt)s
 where j.id = %(job)s
 """
 # What only an attempt that has ended has.
@@ -198,13 +177,10 @@ async def _hindrances(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
             look.rows(waiting.HOLDERS, job=number),
             look.rows(waiting.TROUBLED, queue=queue, model=model, states=list(words.TROUBLE)),
         )
-        near = waiting.nearest(workers)
-        why |= {"held": held, "workers": near, "holders": holders}
-        why |= {"troubled": troubled, "helpers": waiting.helpers(near, model)}
+        why |= {"held": held, "workers": workers, "holders": holders}
+        why |= {"troubled": troubled, "helpers": waiting.helpers(workers, model)}
     elif status == "blocked" and job["graph_id"] is not None and job["node_idx"] is not None:
-        why["needs"] = await look.rows(
-            waiting.NEEDS, run=job["run_id"], graph=job["graph_id"], node=job["node_idx"]
-        )
+        why["needs"] = await look.rows(waiting.NEEDS, job=number)
     lists = dict.fromkeys(("workers", "holders", "troubled", "needs"), ())
     return {"held": None, "helpers": {}, **lists, **why}
 
@@ -219,7 +195,7 @@ async def _sources(
     found = list(references(inputs["value"]))[:MOST_SOURCES]
     if not found:
         return []
-    rows = await look.rows(SOURCES, run=job["run_id"], graph=job["graph_id"], node=job["node_idx"])
+    rows = await look.rows(SOURCES, job=job["id"])
     jobs = {row["node_id"]: row for row in rows}
     became = resolved["value"] if resolved and resolved["whole"] else None
     return [

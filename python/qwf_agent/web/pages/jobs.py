@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -15,6 +14,7 @@ from starlette.requests import Request
 
 from qwf_agent.web.pages import waiting
 from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.actions import Verb
 from qwf_agent.web.site.page import NotFoundError, Page
 
 ROWS = 50
@@ -27,7 +27,7 @@ LONGEST = 1000  # letters of one filter
 FIND = """
 select * from qwf.find_jobs(%(filter)s::jsonb, %(before)s::bigint, max_rows => %(rows)s)
 """
-QUEUES = "select name from qwf.queues order by name limit 200"
+QUEUES = "select n.name from qwf.known_names n where n.kind = 'queue' order by n.name limit 200"
 
 TABS = (
     ("", "All"),
@@ -46,23 +46,14 @@ TEXTS = ("queue", "task", "project", "host", "worker", "node", "key", "error", "
 NAMES = ("status", *TEXTS, "run_id", "label", "args", "since")
 
 
-@dataclass(frozen=True)
-class Verb:
-    """What is done to all jobs of a filter: the action, the states it takes, its past tense."""
-
-    action: str
-    states: tuple[str, ...]
-    past: str
-
-
 BULK = {
-    "retry": Verb("retry_jobs", ("failed", "cancelled"), "retried"),
+    "retry": Verb("retry_jobs", ("failed", "cancelled"), past="retried"),
     "cancel": Verb(
         "cancel_jobs",
         ("blocked", "scheduled", "queued", "running", "awaiting_input"),
-        "cancelled",
+        past="cancelled",
     ),
-    "change": Verb("change_jobs", ("queued", "scheduled"), "changed"),
+    "change": Verb("change_jobs", ("queued", "scheduled"), past="changed"),
 }
 
 
@@ -115,7 +106,7 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
         problem = str(error)
     return {
         "verb": verb,
-        "action": BULK[verb].action,
+        "action": BULK[verb].function,
         "past": BULK[verb].past,
         "rows": rows,
         "running": sum(row["status"] == "running" for row in rows),

@@ -11,7 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from starlette.datastructures import FormData
@@ -26,47 +26,33 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import actions
 from qwf_agent.web.site.page import Call, Data, NotFoundError, Page
 
-if TYPE_CHECKING:
-    from typing_extensions import LiteralString
-
 MOST_GRAPHS = 30
 PATH = "/workflows/-/preview"  # no workflow is called "-"
 PREVIEW = "select qwf.preview_graph(%(workflow)s::jsonb, %(pipelines)s::jsonb) as graph"
-STORED: dict[str, LiteralString] = {
-    "workflow": """
+STORED = """
 select c.version as current, c.definition, (
-  select s.version from qwf.workflows s
-  where s.name = %(name)s and s.definition = %(definition)s::jsonb) as same
-from (select) one left join qwf.workflows c on c.name = %(name)s and c.current
-""",
-    "pipeline": """
-select c.version as current, c.definition, (
-  select s.version from qwf.pipelines s
-  where s.name = %(name)s and s.definition = %(definition)s::jsonb) as same
-from (select) one left join qwf.pipelines c on c.name = %(name)s and c.current
-""",
-}
+  select s.version from qwf.definition_overview s
+  where s.kind = %(kind)s and s.name = %(name)s and s.definition = %(definition)s::jsonb) as same
+from (select) one
+left join qwf.definition_overview c on c.kind = %(kind)s and c.name = %(name)s and c.current
+"""
 # The workflows that would no longer fit. Those that have problems already are among them.
 BROKEN = """
 select w.name, p.graph #>> '{problems,0,path}' as path,
   p.graph #>> '{problems,0,message}' as message
 from (
-  select w.name, w.definition from qwf.workflows w
-  where w.current and w.pipeline_names && %(names)s::text[] and w.name <> all (%(pasted)s::text[])
-  order by w.name limit 20) w
+  select d.name, d.definition from qwf.definition_overview d
+  where d.kind = 'workflow' and d.current and d.pipelines && %(names)s::text[]
+    and d.name <> all (%(pasted)s::text[])
+  order by d.name limit 20) w
 cross join lateral (select qwf.preview_graph(w.definition, %(pipelines)s::jsonb) as graph) p
 where p.graph -> 'problems' <> '[]'
 """
-DEFINITIONS: dict[str, LiteralString] = {
-    "workflow": """
-select w.definition::text from qwf.workflows w
-where w.name = %(name)s and case when %(version)s::int is null then w.current
-  else w.version = %(version)s::int end
-""",
-    "pipeline": """
-select p.definition::text from qwf.pipelines p where p.name = %(name)s and p.current
-""",
-}
+DEFINITION = """
+select d.definition::text from qwf.definition_overview d
+where d.kind = %(kind)s and d.name = %(name)s
+  and case when %(version)s::int is null then d.current else d.version = %(version)s::int end
+"""
 
 
 @dataclass
@@ -120,13 +106,12 @@ _GRAPHS = Graphs()
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The empty form, or one with a definition that is registered."""
     text = ""
-    for kind, statement in DEFINITIONS.items():
+    for kind in ("workflow", "pipeline"):
         if name := request.query_params.get(kind, "").replace("\0", ""):
             version = request.query_params.get("version", "")
             digits = version.isascii() and version.isdecimal()
             number = min(int(version[:20]), LAST_VERSION) if digits else None
-            given = {"version": number} if kind == "workflow" else {}
-            stored = await look.value(statement, name=name, **given)
+            stored = await look.value(DEFINITION, kind=kind, name=name, version=number)
             if stored is None:
                 raise NotFoundError(f"there is no {kind} {name[:200]}")
             text = _pretty(stored)
@@ -187,8 +172,9 @@ async def _compare(look: Look, one: Previewed) -> None:
     """What is stored under the name of a definition, and how it differs."""
     if one.pasted.name is None:
         return
-    stored = await look.row(STORED[one.pasted.kind], name=one.pasted.name,
-                            definition=one.pasted.written)  # fmt: skip
+    stored = await look.row(
+        STORED, kind=one.pasted.kind, name=one.pasted.name, definition=one.pasted.written
+    )
     if stored is not None:
         one.current, one.same = stored["current"], stored["same"]
         if one.current is not None and one.same != one.current:

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.web.forms import questions
-from qwf_agent.web.forms.questions import Question
+from qwf_agent.web.forms.questions import AskedQuestion
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import render
 from qwf_agent.web.site.page import Page
@@ -18,7 +18,7 @@ NODES = """
 select j.id, j.node_id, j.status, j.progress, left(j.progress_message, 200) as message,
   j.queue, j.claimed_by, left(j.last_error, 2000) as error,
   extract(epoch from coalesce(j.finished_at, qwf.now()) - j.claimed_at)::float8 as seconds
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = %(run)s and (j.node_idx is not null or j.status in ('running', 'failed'))
 order by array_position(
     array['failed', 'awaiting_input', 'running', 'queued', 'scheduled', 'blocked']::text[],
@@ -59,7 +59,7 @@ async def facts(request: Request, look: Look) -> dict[str, Any]:
     }
 
 
-async def progress(look: Look, question: Question) -> dict[str, Any]:
+async def progress(look: Look, question: AskedQuestion) -> dict[str, Any]:
     """Where the run of a question is, and the question to answer next. Only the run's own state
     while the question waits."""
     run = question.job["run_id"]

@@ -23,58 +23,42 @@ ENDED = ("completed", "failed", "cancelled", "skipped")
 ABOUT_A_DAY_S = 86_400
 
 RUN = """
-select r.id, r.workflow, r.workflow_version as version, r.graph_id, g.created_at as graph_at,
-  r.status, r.project, r.key, r.once, r.priority, r.labels, r.out_dir, r.node_count,
-  r.ending, r.error, r.run_at, r.deadline_at, r.created_at, r.started_at, r.finished_at,
-  qwf.now() as now,
-  e.retried_at, extract(epoch from coalesce(r.finished_at, qwf.now())
-    - coalesce(e.retried_at, r.started_at))::float8 as seconds,
-  case when r.finished_at is null and isfinite(r.deadline_at)
-    then r.deadline_at - qwf.now() end as deadline_in
-from qwf.runs r join qwf.graphs g on g.id = r.graph_id
-cross join lateral (
-  select max(t.at) as retried_at from qwf.job_events t
-  where t.run_id = r.id and t.job_id is null and t.type = 'retried'
-) e
+select r.id, r.workflow, r.version, r.graph_id, r.graph_at, r.status, r.project, r.key, r.once,
+  r.priority, r.labels, r.out_dir, r.ending, r.error, r.run_at, r.deadline_at, r.deadline_in,
+  r.created_at, r.started_at, r.retried_at, r.finished_at, r.seconds, qwf.now() as now
+from qwf.run_details r
 where r.id = %(run)s::bigint
 """
-KNOWN = "select min(r.id) as first, max(r.id) as last from qwf.runs r"
+KNOWN = """
+select (select r.id from qwf.run_details r order by r.id limit 1) as first,
+  (select r.id from qwf.run_details r order by r.id desc limit 1) as last
+"""
 VERSIONS = """
-select 'workflow' as kind, v.name, v.version, c.version as current
-from qwf.graphs g
-join qwf.workflows v on v.id = g.workflow_id
-left join qwf.workflows c on c.name = v.name and c.current
-where g.id = %(graph)s::bigint
-union all
-select 'pipeline', v.name, v.version, c.version
-from qwf.graphs g
-join qwf.pipelines v on v.id = any (g.pipeline_ids)
-left join qwf.pipelines c on c.name = v.name and c.current
-where g.id = %(graph)s::bigint
-order by kind desc, name
+select d.kind, d.name, d.version, d.current_version as current
+from qwf.run_definitions d
+where d.run_id = %(run)s::bigint
+order by d.kind desc, d.name
 """
 # What changes of each node while the run lives; the rest is in its stored graph.
 NODES = """
 select n.idx, n.job_id, n.status,
   case when n.status = 'blocked' and n.elements is not null then 'running' else n.status end
     as state,
-  n.attempt, n.progress, n.message, n.error, w.host, n.waits_since, n.elements as counts,
+  n.attempt, n.progress, n.message, n.error, n.host, n.waits_since, n.elements as counts,
   extract(epoch from coalesce(n.finished_at, case when n.status = 'running' then qwf.now() end)
     - n.started_at)::float8 as seconds
 from jsonb_to_recordset(qwf.run_graph(%(run)s::bigint, states_only => true) -> 'nodes') n (
   idx int, job_id bigint, status text, attempt int, progress float8, message text, error text,
-  worker text, started_at timestamptz, finished_at timestamptz, waits_since timestamptz,
+  host text, started_at timestamptz, finished_at timestamptz, waits_since timestamptz,
   elements jsonb)
-left join qwf.workers w on w.id = n.worker
 order by n.idx
 """
 FAILURES = """
-select j.id as job_id, j.node_id, j.task, j.attempt, j.finished_at, w.host, a.reason,
+select j.id as job_id, j.node_id, j.task, j.attempt, j.finished_at, j.host, a.reason,
   left(j.last_error, 20000) as error, right(a.log_tail, 4000) as log
-from qwf.jobs j
-left join qwf.workers w on w.id = j.claimed_by
+from qwf.job_details j
 left join lateral (
-  select t.reason, t.log_tail from qwf.job_attempts t
+  select t.reason, t.log_tail from qwf.attempt_overview t
   where t.job_id = j.id order by t.attempt desc limit 1
 ) a on true
 where j.run_id = %(run)s::bigint and j.status = 'failed'
@@ -84,7 +68,7 @@ limit 3
 # Clean-up that has completed: what it has undone is not done again by a retry.
 CLEANED_UP = """
 select j.node_id
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = %(run)s::bigint and j.parent_id is null and j.run_if = 'all_done'
   and j.status = 'completed'
 order by j.node_idx
@@ -98,9 +82,8 @@ order by q.since
 limit 50
 """
 PENDING = """
-select o.id, j.node_id, o.job_id, o.kind, o.tries, o.next_try_at, left(o.error, 1000) as error,
-  o.poisoned_at, o.created_at
-from qwf.outbox o left join qwf.jobs j on j.id = o.job_id
+select o.*, j.node_id
+from qwf.outbox_overview o left join qwf.job_details j on j.id = o.job_id
 where o.run_id = %(run)s::bigint
 order by o.id
 limit 100
@@ -131,7 +114,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "cleaned_up": [row["node_id"] for row in cleaned],
         "open_nodes": sum(counts[state] for state in STATES if state not in ENDED),
         "can_retry": bool(counts["failed"] or counts["cancelled"]),
-        "versions": await look.rows(VERSIONS, graph=run["graph_id"]),
+        "versions": await look.rows(VERSIONS, run=run["id"]),
         "failed": failed,
         "failures": _different(await look.rows(FAILURES, run=run["id"])) if failed else [],
         "questions": await look.rows(QUESTIONS, run=run["id"]),
@@ -194,6 +177,7 @@ def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
         "is_map": node.get("map"),
         "asks": "asks" in node,
         "min_success": node.get("min_success"),
+        "max_parallel": node.get("max_parallel"),
         "needs": needs,
     }
 

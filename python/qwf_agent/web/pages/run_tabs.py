@@ -29,87 +29,57 @@ limit %(most)s
 """
 WAITS = """
 select j.id as job_id, j.node_id, j.queued_at, j.finished_at
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = %(run)s::bigint and j.node_idx is not null and j.queue is null
   and j.queued_at is not null
 limit 1000
 """
-USED = """
-select count(*) as attempts, coalesce(sum(a.cpu_seconds), 0)::float8 as cpu_seconds,
-  coalesce(sum(extract(epoch from a.finished_at - a.started_at))
-    filter (where a.gpu_peak_bytes > 0), 0)::float8 as gpu_seconds,
-  coalesce(sum(extract(epoch from a.finished_at - a.started_at))
-    filter (where a.outcome <> 'completed'), 0)::float8 as lost_seconds,
-  max(a.max_rss_bytes) as rss_bytes, max(a.gpu_peak_bytes) as gpu_bytes
-from qwf.jobs j join qwf.job_attempts a on a.job_id = j.id
-where j.run_id = %(run)s::bigint
-"""
+USED = "select * from qwf.run_usage where run_id = %(run)s::bigint"
 OUTPUTS = """
-select j.id as job_id, j.node_id, g.step_id as step, pg_column_size(j.output) as size,
+select j.id as job_id, j.node_id, split_part(j.node_id, '/', 1) as step,
+  pg_column_size(j.output) as size,
   case when pg_column_size(j.output) <= 4000 then
     case when length(j.output::text) <= 20000 then j.output end end as output
-from qwf.jobs j
-join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
+from qwf.job_details j
 where j.run_id = %(run)s::bigint and j.node_idx is not null and j.output is not null
 order by j.node_idx
 limit 200
 """
 FILES = """
-with listed as materialized (
-  select * from qwf.run_files f where f.run_id = %(run)s::bigint
-  order by f.node_id, f.job_id, f.file_no limit 501)
-select f.*, r.out_dir, w.out_root
-from listed f
-left join qwf.runs r on r.id = f.run_id
-left join lateral (
-  select w.out_root from qwf.workers w
-  where w.host = f.host and w.out_root is not null order by w.last_seen desc limit 1
-) w on true
+select * from qwf.file_overview f
 where f.run_id = %(run)s::bigint
 order by f.node_id, f.job_id, f.file_no
+limit 501
 """
+# offset: else the planner may read the answers of all runs.
 ANSWERS = """
-select a.job_id, a.node_id, a.answered_at, a.answered_by, left(j.input_spec ->> 'prompt', 1000)
-  as prompt, case when length(a.value::text) <= 20000 then a.value end as value,
+select a.job_id, a.node_id, a.answered_at, a.answered_by, left(a.prompt, 1000) as prompt,
+  case when length(a.value::text) <= 20000 then a.value end as value,
   length(a.value::text) as size
-from qwf.jobs j join qwf.input_answers a on a.job_id = j.id
-where j.run_id = %(run)s::bigint and (j.queue is null or j.on_failure = 'ask')
+from qwf.job_details j
+cross join lateral (select * from qwf.answer_overview t where t.job_id = j.id offset 0) a
+where j.run_id = %(run)s::bigint and (j.queue is null or j.failure_means = 'ask')
 order by a.id desc
 limit 100
 """
+# offset: else the planner may walk back over the events of all runs to have them in order.
 EVENTS = """
-(select e.id, e.at, e.job_id, null as node_id, e.type, e.actor, e.detail
-from qwf.job_events e
-where e.run_id = %(run)s::bigint and e.job_id is null
+select e.id, e.at, e.job_id, e.node_id, e.type, e.actor, e.detail
+from (select * from qwf.event_overview r where r.run_id = %(run)s::bigint offset 0) e
 order by e.id desc
-limit 100)
-union all
-(select e.id, e.at, e.job_id, j.node_id, e.type, e.actor, e.detail
-from qwf.jobs j join qwf.job_events e on e.job_id = j.id
-where j.run_id = %(run)s::bigint
-order by e.id desc
-limit 100)
-order by 1 desc
+limit 100
 """
 CONTEXT = """
 select jsonb_pretty(r.context) as context, r.context as parsed
-from qwf.runs r
+from qwf.run_details r
 where r.id = %(run)s::bigint
 """
 CHANGED = """
-select 'workflow' as kind, v.name, v.version, c.version as current, v.definition,
-  c.definition as newest
-from qwf.graphs g
-join qwf.workflows v on v.id = g.workflow_id
-join qwf.workflows c on c.name = v.name and c.current and c.id <> v.id
-where g.id = %(graph)s::bigint
-union all
-select 'pipeline', v.name, v.version, c.version, v.definition, c.definition
-from qwf.graphs g
-join qwf.pipelines v on v.id = any (g.pipeline_ids)
-join qwf.pipelines c on c.name = v.name and c.current and c.id <> v.id
-where g.id = %(graph)s::bigint
-order by kind desc, name
+select d.kind, d.name, d.version, d.current_version as current, d.definition,
+  d.current_definition as newest
+from qwf.run_definitions d
+where d.run_id = %(run)s::bigint and d.version <> d.current_version
+order by d.kind desc, d.name
 limit 20
 """
 
@@ -203,7 +173,7 @@ async def _show_history(
 ) -> dict[str, Any]:
     return {
         "answers": await look.rows(ANSWERS, run=run["id"]),
-        "events": (await look.rows(EVENTS, run=run["id"]))[:100],
+        "events": await look.rows(EVENTS, run=run["id"]),
     }
 
 
@@ -211,7 +181,7 @@ async def _show_definition(
     request: Request, look: Look, run: dict[str, Any], nodes: Rows
 ) -> dict[str, Any]:
     context = await look.row(CONTEXT, run=run["id"])
-    changed = await look.rows(CHANGED, graph=run["graph_id"])
+    changed = await look.rows(CHANGED, run=run["id"])
     return {
         "context": context,
         "changed": [

@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.actions import Verb
 from qwf_agent.web.site.page import IncompleteError, NotFoundError, Page
 
 MOST_ID = 2**63 - 1
@@ -31,12 +32,15 @@ select * from qwf.find_runs(
   filter => %(filter)s, before_id => %(before)s::bigint, max_rows => %(most)s)
 """
 LISTED = """
-select r.id, r.workflow, r.workflow_version as version, r.status, r.project
-from qwf.runs r
+select r.id, r.workflow, r.version, r.status, r.project
+from qwf.run_details r
 where r.id = any (%(runs)s::bigint[])
 order by r.id desc
 """
-WORKFLOWS = "select w.name from qwf.workflows w where w.current order by w.name limit 200"
+WORKFLOWS = """
+select d.name from qwf.definition_overview d
+where d.kind = 'workflow' and d.current order by d.name limit 200
+"""
 
 
 @dataclass(frozen=True)
@@ -48,26 +52,18 @@ class Found:
     problem: str | None = None
 
 
-@dataclass(frozen=True)
-class Verb:
-    """What is done to many runs: its function, and the states in which a run takes it."""
-
-    function: str
-    states: tuple[str, ...]
-    does: str
-
-
 VERBS = {
     "cancel": Verb(
         "cancel_runs",
         OPEN,
-        "Nodes that wait are cancelled at once, and bodies that run are told to stop. "
+        does="Nodes that wait are cancelled at once, and bodies that run are told to stop. "
         "Clean-up nodes still run.",
     ),
     "retry": Verb(
         "retry_runs",
         ("failed", "cancelled"),
-        "Failed and cancelled nodes run again, and all nodes after them. What completed stays.",
+        does="Failed and cancelled nodes run again, and all nodes after them. "
+        "What completed stays.",
     ),
 }
 

@@ -10,10 +10,9 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
 SCHEDULES = """
-select s.*, r.last_job_id, r.last_run_id, r.last_fired_at, r.catch_up, r.overlap, r.queue,
-  extract(epoch from s.next_in) as next_s,
+select s.*, extract(epoch from s.next_in) as next_s,
   array(select t from qwf.next_times(s.name) t) as times
-from qwf.schedule_overview s join qwf.schedules r on r.name = s.name
+from qwf.schedule_overview s
 where %(project)s::text is null or s.project = %(project)s::text
 order by s.next_at, s.name
 limit 200

@@ -22,17 +22,13 @@ LONGEST = 500  # letters that are sought
 NEAR = 20_000
 
 NUMBER = """
-select (select j.id from qwf.jobs j where j.id = %(number)s) as job,
-  (select r.id from qwf.runs r where r.id = %(number)s) as run
+select (select j.id from qwf.job_details j where j.id = %(number)s) as job,
+  (select r.id from qwf.run_overview r where r.id = %(number)s) as run
 """
 NAMES = """
-select 'queue' as kind, q.name from qwf.queues q where q.name = %(text)s
-union all
-select 'host', %(text)s where exists (select from qwf.workers w where w.host = %(text)s)
-union all
-select 'workflow', %(text)s where exists (select from qwf.workflows w where w.name = %(text)s)
-union all
-select 'schedule', s.name from qwf.schedules s where s.name = %(text)s
+select n.kind, n.name from qwf.known_names n
+where n.kind = any (%(kinds)s) and n.name = %(text)s
+order by array_position(%(kinds)s, n.kind)
 """
 JOBS = """
 select * from qwf.find_jobs(%(filter)s::jsonb, look_back => 20000, max_rows => 5)
@@ -46,7 +42,7 @@ select f.id, f.run_id, f.node_id, f.task, f.status, f.created_at,
   left(f.last_error, 200) as error, right(f.last_error, 1000) as error_end, f.id as searched_to
 from (
   select j.id, j.run_id, j.node_id, j.task, j.status, j.created_at, j.last_error
-  from qwf.jobs j
+  from qwf.job_details j
   where j.status = 'failed'
   order by j.finished_at desc limit 2000
 ) f
@@ -70,21 +66,21 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
             raise ElsewhereError(f"/jobs/{number['job']}")
         if number["run"]:
             raise ElsewhereError(f"/runs/{number['run']}")
-    asked = questions(text)
+    asked = meanings(text)
     answers = await asyncio.gather(
-        look.rows(NAMES, text=text),
-        *(look.rows(question.statement, **question.params) for question in asked),
+        look.rows(NAMES, text=text, kinds=list(PATHS)),
+        *(look.rows(meaning.statement, **meaning.params) for meaning in asked),
     )
     names, rows = answers[0], answers[1:]
     parts = [
         {
-            "what": question.what,
-            "title": question.title,
-            "query": question.query,
+            "what": meaning.what,
+            "title": meaning.title,
+            "query": meaning.query,
             "rows": [_told(row) for row in found if row["id"]],
             "searched_to": found[0]["searched_to"] if found else None,
         }
-        for question, found in zip(asked, rows, strict=True)
+        for meaning, found in zip(asked, rows, strict=True)
     ]
     return {
         "text": text,
@@ -96,7 +92,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Question:
+class Meaning:
     """One meaning of a text: where it is sought, and the list that shows all it finds."""
 
     what: str  # jobs or runs
@@ -106,7 +102,7 @@ class Question:
     query: dict[str, str]
 
 
-def questions(text: str) -> list[Question]:
+def meanings(text: str) -> list[Meaning]:
     """What a text may mean."""
     try:
         labels = {"labels": label(text)}
@@ -122,14 +118,14 @@ def questions(text: str) -> list[Question]:
         _filter("jobs", "Jobs with this key", {"key": text}, {"key": text}),
         _filter("runs", "Runs with this key", {"key": text}, {"key": text}),
         _filter("jobs", "Jobs of this task", {"task": text}, {"task": text}),
-        Question("jobs", "Failed jobs with this in their error", ERRORS, {"text": text}, failed),
+        Meaning("jobs", "Failed jobs with this in their error", ERRORS, {"text": text}, failed),
         _filter("runs", "Failed runs with this in their error", failed, failed),
     ]
 
 
-def _filter(what: str, title: str, asked: dict[str, Any], query: dict[str, str]) -> Question:
+def _filter(what: str, title: str, asked: dict[str, Any], query: dict[str, str]) -> Meaning:
     statement = JOBS if what == "jobs" else RUNS
-    return Question(what, title, statement, {"filter": json.dumps(asked)}, query)
+    return Meaning(what, title, statement, {"filter": json.dumps(asked)}, query)
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:

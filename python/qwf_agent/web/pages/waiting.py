@@ -14,60 +14,35 @@ WAITING = ("queued", "blocked")  # the states of which only qwf.why_not knows th
 # One call for each row that is seen. A job that is deleted meanwhile is just not there.
 WHY = """
 select j.id, array(select w.line from qwf.why_not(j.id) w (line) limit 20) as lines
-from qwf.jobs j
+from qwf.job_details j
 where j.id = any (%(jobs)s::bigint[]) and j.status in ('queued', 'blocked')
 """
 HELD = """
-select q.paused, j.attempt = 0 and j.expires_at <= qwf.now() as expired,
-  q.max_running as queue_places, queue_slots.held as queue_held,
-  j.limit_by, l.max_running as limit_places, limit_slots.held as limit_held
-from qwf.jobs j
-join qwf.queues q on q.name = j.queue
-left join qwf.limits l on l.name = j.limit_by
+select d.queue_paused as paused, d.attempt = 0 and d.expires_at <= qwf.now() as expired,
+  d.limit_by, q.places as queue_places, q.held as queue_held, l.places as limit_places,
+  l.held as limit_held
+from qwf.job_details d
 cross join lateral (
-  select count(*) as held from qwf.limit_slots s
-  where s.limit_name = 'queue:' || q.name and s.job_id is not null) queue_slots
+  select max(s.max_running) as places, count(s.job_id) as held
+  from qwf.slot_overview s where s.limit_name = 'queue:' || d.queue) q
 cross join lateral (
-  select count(*) as held from qwf.limit_slots s
-  where s.limit_name = l.name and s.job_id is not null) limit_slots
-where j.id = %(job)s
+  select max(s.max_running) as places, count(s.job_id) as held
+  from qwf.slot_overview s where s.limit_name = d.limit_by) l
+where d.id = %(job)s
 """
 HOLDERS = """
-select s.limit_name, s.slot, s.job_id, d.task, d.node_id, d.claimed_at,
-  coalesce(w.host, split_part(d.claimed_by, ':', 1)) as host
-from qwf.jobs j
-join qwf.limit_slots s on s.limit_name in (j.limit_by, 'queue:' || j.queue)
-join qwf.jobs d on d.id = s.job_id
-left join qwf.workers w on w.id = d.claimed_by
-where j.id = %(job)s
-order by d.claimed_at
+select s.limit_name, s.slot, s.job_id, s.task, s.node_id, s.claimed_at, s.host
+from qwf.job_details d
+join qwf.slot_overview s on s.limit_name in (d.limit_by, 'queue:' || d.queue)
+where d.id = %(job)s and s.job_id is not null
+order by s.claimed_at
 limit 10
 """
-# The filter of claim, one column for each requirement, the nearest miss first. A job that was lost
-# on a host avoids it only while a worker of another host could take it: see nearest().
 WORKERS = """
-select w.id as worker, w.host, w.slots, held.jobs as held, w.current_model, w.vram_mb, w.labels,
-  w.project, f.*, o.host is null as on, o.stop_policy, o.requested_by, o.reason, o.until,
-  not coalesce(j.avoid_host = w.host and j.avoid_until > qwf.now(), false) as trusted,
-  count(*) over () as of
-from qwf.jobs j
-join qwf.workers w on w.queue = j.queue and w.stopped_at is null
-cross join qwf.settings s
-left join qwf.switched_off o on o.host = w.host and o.queue = w.queue
-cross join lateral (
-  select
-    coalesce(w.project = j.project, true) as project_fits,
-    coalesce(j.task = any (w.tasks), true) as task_fits,
-    j.required_model is null or coalesce(j.required_model = any (w.models), true) as model_fits,
-    coalesce(j.vram_mb <= w.vram_mb, true) as vram_fits,
-    j.requires = '{}' or coalesce(w.labels, '{}') @> j.requires as labels_fit
-) f
-cross join lateral (
-  select count(*) as jobs from qwf.jobs r where r.claimed_by = w.id and r.status = 'running'
-) held
-where j.id = %(job)s and w.last_seen > qwf.now() - s.worker_stale
-order by f.project_fits::int + f.task_fits::int + f.model_fits::int + f.vram_fits::int
-  + f.labels_fit::int + (o.host is null)::int desc, held.jobs < w.slots desc, w.host, w.id
+select *, count(*) over () as of
+from qwf.job_workers w
+where w.job_id = %(job)s
+order by w.misses + (not w.switched_on)::int, w.running >= w.slots, w.host, w.worker
 limit 20
 """
 # The model servers that could serve the job, but do not work.
@@ -80,15 +55,12 @@ order by s.host, s.server
 limit 5
 """
 NEEDS = """
-select d.id, d.node_id, d.status, d.on_failure
-from qwf.graph_edges e
-join qwf.jobs d on d.run_id = %(run)s and d.node_idx = e.from_idx
-where e.graph_id = %(graph)s and e.to_idx = %(node)s
-  and d.status not in ('completed', 'skipped')
-order by d.id
+select d.needs_job_id as id, d.node_id, d.status, d.on_failure
+from qwf.dependency_overview d
+where d.job_id = %(job)s and d.waits and d.status not in ('completed', 'skipped')
+order by d.needs_job_id
 limit 50
 """
-REQUIREMENTS = ("project_fits", "task_fits", "model_fits", "vram_fits", "labels_fit")
 
 # The lines of qwf.why_not, and what a list says instead. A line of no kind is cut.
 _UNFIT = tuple(
@@ -149,26 +121,12 @@ def short(lines: Sequence[str]) -> str:
     return _cut(lines[0]) if lines else ""
 
 
-def nearest(workers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The workers of WORKERS, each with `takes`: whether it could take the job now.
-
-    A host that lost the job is avoided only while a worker of another host could take it.
-    """
-    able = [w for w in workers if w["on"] and all(w[name] for name in REQUIREMENTS)]
-    hosts = {w["host"] for w in able}
-    judged = []
-    for worker in workers:
-        avoided = not worker["trusted"] and bool(hosts - {worker["host"]})
-        judged.append(worker | {"avoided": avoided, "takes": worker in able and not avoided})
-    return judged
-
-
 def helpers(workers: Sequence[dict[str, Any]], model: str | None) -> dict[str, Any]:
     """One worker of each of at most three hosts that would take the job if somebody
     switched it on (`switch_on`), or let it load the model first (`load`)."""
     found: dict[str, dict[str, dict[str, Any]]] = {"switch_on": {}, "load": {}}
     for worker in workers:
-        if not worker["on"] and all(worker[name] for name in REQUIREMENTS):
+        if worker["fits"] and not worker["switched_on"]:
             found["switch_on"].setdefault(worker["host"], worker)
         elif worker["takes"] and model is not None and worker["current_model"] != model:
             found["load"].setdefault(worker["host"], worker)

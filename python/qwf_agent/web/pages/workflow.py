@@ -22,32 +22,28 @@ BARE_STEP = dict.fromkeys(("title", "pipeline", "version"))  # what drawings lea
 BARE_NODE = dict.fromkeys(("title", "queue"))
 LAST_VERSION = 2**31 - 1
 VERSION = """
-select w.name, w.version, w.current, w.registered_at, w.definition,
-  c.version as newest, left(w.definition ->> 'display_name', 200) as title
-from qwf.workflows w
-left join qwf.workflows c on c.name = w.name and c.current
-where w.name = %(name)s and case when %(version)s::int is null then w.current
-  else w.version = %(version)s::int end
+select d.name, d.version, d.current, d.registered_at, d.definition, d.title, (
+  select c.version from qwf.definition_overview c
+  where c.kind = 'workflow' and c.name = d.name and c.current) as newest
+from qwf.definition_overview d
+where d.kind = 'workflow' and d.name = %(name)s
+  and case when %(version)s::int is null then d.current else d.version = %(version)s::int end
 """
 VERSIONS = """
-select w.version, w.current, w.registered_at from qwf.workflows w
-where w.name = %(name)s order by w.version desc limit 50
+select d.version, d.current, d.registered_at from qwf.definition_overview d
+where d.kind = 'workflow' and d.name = %(name)s order by d.version desc limit 50
 """
 # The graph that a run of a version has if it begins now: with the pipelines that are current.
 GRAPH_ID = """
 select g.id, g.created_at
-from qwf.workflows w
-join qwf.graphs g on g.workflow_id = w.id
-where w.name = %(name)s and w.version = %(version)s and g.pipeline_ids = array(
-  select p.id from qwf.pipelines p
-  where p.name = any (w.pipeline_names) and p.current
-  order by p.name collate "C")
+from qwf.graph_overview g
+where g.workflow = %(name)s and g.version = %(version)s and g.current
 order by g.id
 limit 1
 """
 COMPILED = """
-select qwf.preview_graph(w.definition) as graph from qwf.workflows w
-where w.name = %(name)s and w.version = %(version)s
+select qwf.preview_graph(d.definition) as graph from qwf.definition_overview d
+where d.kind = 'workflow' and d.name = %(name)s and d.version = %(version)s
 """
 RUNS = """
 select f.* from qwf.find_runs(jsonb_build_object('workflow', %(name)s::text),

@@ -11,29 +11,26 @@ from qwf_agent.web.site.page import Page
 
 A_PAGE = 200
 WORKFLOWS = """
-select w.name, w.version, left(w.definition ->> 'display_name', 200) as title, w.registered_at,
-  case when jsonb_typeof(w.definition -> 'steps') = 'array'
-    then jsonb_array_length(w.definition -> 'steps') else 0 end as steps,
-  w.pipeline_names[1 : 6] as pipelines, cardinality(w.pipeline_names) as uses
-from qwf.workflows w
-where w.current and w.name > %(after)s
-order by w.name limit 201
+select d.name, d.version, d.title, d.registered_at, d.parts as steps,
+  d.pipelines[1 : 6] as pipelines, cardinality(d.pipelines) as uses
+from qwf.definition_overview d
+where d.kind = 'workflow' and d.current and d.name > %(after)s
+order by d.name limit 201
 """
 PIPELINES = """
-select p.name, p.version, left(p.definition ->> 'display_name', 200) as title, p.registered_at,
-  case when jsonb_typeof(p.definition -> 'nodes') = 'array'
-    then jsonb_array_length(p.definition -> 'nodes') else 0 end as nodes,
-  array(select w.name from qwf.workflows w
-    where w.current and p.name = any (w.pipeline_names) order by w.name limit 6) as users
-from qwf.pipelines p
-where p.current and p.name > %(after)s
-order by p.name limit 201
+select d.name, d.version, d.title, d.registered_at, d.parts as nodes, array(
+    select w.name from qwf.definition_overview w
+    where w.kind = 'workflow' and w.current and d.name = any (w.pipelines)
+    order by w.name limit 6) as users
+from qwf.definition_overview d
+where d.kind = 'pipeline' and d.current and d.name > %(after)s
+order by d.name limit 201
 """
 RUNS = """
 select r.workflow, count(*) as runs, max(r.id) as last,
   count(*) filter (where r.status = 'failed') as failed,
   count(*) filter (where r.status in ('queued', 'running', 'awaiting_input')) as open
-from (select r.id, r.workflow, r.status from qwf.runs r order by r.id desc limit 1000) r
+from (select r.id, r.workflow, r.status from qwf.run_details r order by r.id desc limit 1000) r
 group by r.workflow
 """
 

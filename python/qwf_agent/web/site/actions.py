@@ -10,7 +10,6 @@ import psycopg
 from psycopg import sql
 from starlette.datastructures import FormData
 
-from qwf_agent.cli import losses
 from qwf_agent.look.draw import words
 from qwf_agent.web.reads import connections, database
 from qwf_agent.web.site.access import Person
@@ -22,6 +21,8 @@ A_CALL = {"jobs": 1000, "runs": 500}  # what their functions take; a longer list
 SURE = "sure"  # a field that says that a loss is meant
 NUL = "nothing was changed: a text has a NUL character, which Postgres cannot store; leave it out"
 MAX_NOTICES = 3
+LOSSES = "select * from qwf.losses(value => %(value)s::interval, queue => %(queue)s)"
+MOST_LOST = 100_000  # jobs that qwf.losses() counts
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
 
@@ -40,6 +41,17 @@ class Action:
         str  # what the page says afterwards; {name} stands for an argument, {result} for the value
     )
     signed: frozenset[str] = field(default_factory=frozenset)  # arguments that say who it was
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What is done to many jobs or runs at once: its action, and the states in which they take it.
+    Pages of jobs say its past tense, those of runs what it does."""
+
+    function: str
+    states: tuple[str, ...]
+    past: str = ""
+    does: str = ""
 
 
 ACTIONS: dict[str, Action] = {
@@ -247,21 +259,24 @@ async def _check_loss(action: str, form: FormData, person: Person) -> None:
     is_changed = retention is not None or "retention" in form.getlist("unset")
     if action != "create_queue" or not is_changed or form.get(SURE):
         return
-    asked = {"retention": retention, "queue": str(queue), "most": losses.MOST}
     async with connections.connect(person.dsn) as conn:
-        for change in await (await conn.execute(losses.QUEUE, asked)).fetchall():
-            if not change["shorter"]:
-                return
-            asked["retention"] = change["kept"]  # if it is unset, that of the settings
-            (lost,) = await (await conn.execute(losses.ENDED, asked)).fetchall()
-            if lost["jobs"]:
-                least = "at least " if lost["jobs"] >= losses.MOST else ""
-                raise LossError(
-                    f"{words.spell(change['before'])} becomes {words.spell(change['kept'])}, which"
-                    f" deletes {least}{words.counted(lost['jobs'], 'finished job')} of queue"
-                    f" {queue} within"
-                    ' minutes. Tick "delete them" and send it again if you mean it'
-                )
+        try:
+            found = await (
+                await conn.execute(LOSSES, {"value": retention, "queue": str(queue)})
+            ).fetchall()
+        except psycopg.Error as error:
+            if error.sqlstate == "QW005":
+                return  # create_queue refuses it, too, and says why
+            raise
+    for lost in found:
+        if lost["jobs"]:
+            least = "at least " if lost["jobs"] >= MOST_LOST else ""
+            raise LossError(
+                f"{words.spell(lost['before'])} becomes {words.spell(lost['kept'])}, which"
+                f" deletes {least}{words.counted(lost['jobs'], 'finished job')} of queue"
+                f" {queue} within"
+                ' minutes. Tick "delete them" and send it again if you mean it'
+            )
 
 
 def told(action: str, form: FormData, rows: connections.Rows) -> str:

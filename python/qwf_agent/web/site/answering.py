@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from qwf_agent.look import links
 from qwf_agent.web.forms import exact_json, filled, questions
-from qwf_agent.web.forms.questions import Question
+from qwf_agent.web.forms.questions import AskedQuestion
 from qwf_agent.web.pages import question as question_page
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import access, listed_file, render
@@ -63,7 +63,12 @@ class Attempt:
 
 
 async def _attempt(
-    site: Site, request: Request, question: Question, given: FormData, person: Person, asked: str
+    site: Site,
+    request: Request,
+    question: AskedQuestion,
+    given: FormData,
+    person: Person,
+    asked: str,
 ) -> Attempt:
     """Answer the question that was asked at `asked` with what a person has entered."""
     entered = filled.entries(given.multi_items())
@@ -88,7 +93,7 @@ async def _attempt(
     return Attempt(outcome.status, f"Not sent: {outcome.said}.", read.field)
 
 
-def _meant(question: Question, entered: filled.Entries) -> str:
+def _meant(question: AskedQuestion, entered: filled.Entries) -> str:
     """What a person has entered into a form whose question is over."""
     field = question.form or filled.from_question(question.spec)
     try:
@@ -177,7 +182,7 @@ async def _refusal(site: Site) -> Made | None:
 
 
 def _made(
-    site: Site, request: Request, question: Question, given: Mapping[str, Any], person: Person
+    site: Site, request: Request, question: AskedQuestion, given: Mapping[str, Any], person: Person
 ) -> Made:
     if site.link_secret is None:
         return Made(problem="this page has no signed links")
@@ -209,12 +214,14 @@ def _hours(text: str) -> float:
 class ClosedError(Exception):
     """A link does not open its question. `question` is the one that it is for, if it is known."""
 
-    def __init__(self, refused: links.LinkRefused, question: Question | None = None) -> None:
+    def __init__(self, refused: links.LinkRefused, question: AskedQuestion | None = None) -> None:
         super().__init__(str(refused))
         self.reason, self.question = refused.reason, question
 
 
-async def _open(site: Site, request: Request, look: Look) -> tuple[links.QuestionLink, Question]:
+async def _open(
+    site: Site, request: Request, look: Look
+) -> tuple[links.QuestionLink, AskedQuestion]:
     """What a link says, and its question, which waits. Raises ClosedError."""
     token = request.path_params["token"]
     try:

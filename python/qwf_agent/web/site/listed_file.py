@@ -11,23 +11,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site import files
+from qwf_agent.web.site import files, send_file
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.handlers import Site
 from qwf_agent.web.site.page import NotFoundError, Page
 
-FILE = """
-select f.*, r.out_dir, (
-  select w.out_root from qwf.workers w
-  where w.host = f.host and w.out_root is not null
-  order by w.last_seen desc limit 1) as out_root,
-  i.id::text as instance, coalesce(r.created_at, j.created_at) as created_at, j.attempt
-from qwf.run_files f
-join qwf.jobs j on j.id = f.job_id
-left join qwf.runs r on r.id = f.run_id
-cross join qwf.instance i
-where f.job_id = %(job)s and f.file_no = %(number)s
-"""
+FILE = "select * from qwf.file_overview f where f.job_id = %(job)s and f.file_no = %(number)s"
 
 
 def routes(site: Site) -> tuple[Route, ...]:
@@ -63,11 +52,9 @@ async def _find(look: Look, job: int, number: int) -> dict[str, Any]:
 
 
 async def _served(roots: Sequence[files.Root], request: Request, row: dict[str, Any]) -> Response:
-    return await files.serve(
+    return await send_file.serve(
         roots,
         row,
-        out_dir=row["out_dir"],
-        out_root=row["out_root"],
         method=request.method,
         headers=request.headers,
         download="download" in request.query_params,

@@ -1,0 +1,63 @@
+"""What the body of a slot does now, as its child shows it in shared memory and prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qwf_agent.agent.child_process import ChildProcess
+from qwf_agent.agent.claim import Claim
+from qwf_agent.child.scoreboard import ProgressRecord
+
+
+class RunningBody:
+    """The body of the first of the `claims`, which are the jobs of a child.
+
+    Invariant: what the child has written about another job is never told about this one. The memory
+    is shared without a lock.
+    """
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self.process: ChildProcess | None = None
+        self.startable_at = 0.0  # when the child could have started it
+        self._claims = claims
+
+    def seconds(self, now: float) -> float:
+        """Seconds that it has run; before it starts, seconds since the child could have started
+        it."""
+        if not self._claims or self.process is None:
+            return 0.0
+        running, first = self.process.scoreboard.running(), self._claims[0]
+        # A time before the job was sent belongs to another job.
+        mine = running.ticket == first.ticket and running.since >= first.given_at
+        return now - (running.since if mine else self.startable_at)
+
+    def is_loading(self) -> bool:
+        """Whether the child is still loading its code or model."""
+        if not self._claims or self.process is None:
+            return False
+        running = self.process.scoreboard.running()
+        return running.loading and running.ticket == self._claims[0].ticket
+
+    def printed(self, max_bytes: int) -> tuple[int, str]:
+        """How many bytes it has printed, and the last of them, at most `max_bytes`."""
+        if self.process is None:
+            return 0, ""
+        return self.process.log.printed, self.process.log.tail(max_bytes)
+
+    def progress_version(self) -> int:
+        """Version of its last progress report; 0 before its first."""
+        if not self._claims or self.process is None:
+            return 0
+        return self.process.scoreboard.progress_version(self._claims[0].ticket)
+
+    def new_progress(self) -> ProgressRecord | None:
+        """Its last progress report, once."""
+        if not self._claims or self.process is None:
+            return None
+        record, claim = self.process.scoreboard.progress(), self._claims[0]
+        if record is None or record.ticket != claim.ticket:
+            return None
+        if record.version == claim.progress_seen:
+            return None
+        claim.progress_seen = record.version
+        return record

@@ -1,0 +1,158 @@
+"""Who may claim how many jobs now: how much the slots can take, and the share of each worker.
+
+This is the whole decision. It asks slots and workers for what they know, and sends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence, Sized
+from typing import NamedTuple, Protocol
+
+from qwf_agent.agent.batch_size import BatchSize
+
+MOST_JOBS = 1000  # of one claim: qwf.claim() returns no more
+MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
+AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
+SLOW_CLAIM_S = 1.0  # from then on other databases may have the room that a claim has asked for
+
+
+class Room(NamedTuple):
+    """A number of jobs: in total, and those of them that need a card."""
+
+    total: int
+    heavy: int
+
+
+NO_ROOM = Room(0, 0)
+
+
+class Share(NamedTuple):
+    """What a worker may claim now. It may be nothing for the moment, because others have asked for
+    the room."""
+
+    room: Room
+    light_only: bool  # only jobs that need no card
+
+
+class Taker(Protocol):
+    """What is asked of a slot."""
+
+    heavy: bool
+    ready: bool
+    work_s: float
+
+    @property
+    def claims(self) -> Sized:
+        """The jobs that its child has."""
+
+    def room(self, batch: int, now: float) -> int:
+        """How many more jobs it should get, up to `batch`."""
+
+
+class Waiting(Protocol):
+    """What is asked of a job that has no slot yet."""
+
+    heavy: bool
+
+
+class Takers(Protocol):
+    """All slots, and the jobs that are claimed but in no slot yet. Of these, `held` wait for a
+    model server."""
+
+    held: int
+    batch_size: BatchSize
+
+    @property
+    def slots(self) -> Sequence[Taker]:
+        """In any order."""
+
+    @property
+    def backlog(self) -> Collection[Waiting]:
+        """The jobs without a slot."""
+
+
+class Asker(Protocol):
+    """What is asked of a worker: its queue is full of jobs that need a card (`lanes`); its claim
+    under way asks for `asked` since `claimed_at`."""
+
+    lanes: bool
+    asked: Room
+    claimed_at: float
+
+    @property
+    def links(self) -> object:
+        """Those to its database: workers of one database have the same."""
+
+    @property
+    def may_claim(self) -> bool:
+        """Whether operators and the state of its database let it claim."""
+
+    @property
+    def is_on_trial(self) -> bool:
+        """Whether it runs one job at a time."""
+
+    @property
+    def knows_more(self) -> bool:
+        """Whether its queue probably has more jobs than its last claim has asked for."""
+
+
+def room_of(pool: Takers, now: float, more: bool) -> Room:
+    """How many jobs to claim now. Unless the queues have `more` than the last claim asked for,
+    claim no job that would wait here while another agent may be idle. Jobs that are held for a
+    model server leave room for others."""
+    slots, size = pool.slots, pool.batch_size
+    waiting = len(pool.backlog) - min(pool.held, MOST_HELD * len(slots))
+    total = _room_of(slots, waiting, size, now, more)
+    heavy = [slot for slot in slots if slot.heavy]
+    if not heavy:
+        return Room(total, 0)
+    heavy_waiting = sum(1 for job in pool.backlog if job.heavy)
+    return Room(total, _room_of(heavy, heavy_waiting, size, now, more))
+
+
+def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, more: bool) -> int:
+    """Room of these slots. While all their children have work, claim only when half of it is done;
+    if the queues may be empty, claim only for children that have almost none left."""
+    if not more and waiting >= sum(slot.ready and slot.work_s <= AHEAD_S for slot in slots):
+        return 0
+    room = sum(slot.room(size.hold, now) for slot in slots) - waiting
+    idle = any(slot.ready and not slot.claims for slot in slots)
+    enough = idle or 2 * room >= size.hold * len(slots)
+    return max(0, min(room, size.batch * len(slots))) if enough else 0
+
+
+def share_of(
+    worker: Asker, room: Room, workers: Iterable[Asker], now: float, alone: bool
+) -> Share | None:
+    """What a worker may claim of the room of the slots: what other workers have not asked for. None
+    if it may claim nothing, whatever the others do. One on trial gets a job only if it is `alone`:
+    the agent holds no other job of it."""
+    if room.total <= 0 or not worker.may_claim:
+        return None
+    asked = asked_by_others(worker, workers, now)
+    total, heavy = room.total - asked.total, room.heavy - asked.heavy
+    light_only = worker.lanes and heavy <= 0
+    heavy_too = worker.lanes and not light_only
+    jobs = max(0, min(MOST_JOBS, total, heavy if heavy_too else MOST_JOBS))
+    if worker.is_on_trial:
+        jobs = min(jobs, 1 if alone else 0)
+    return Share(Room(jobs, jobs if heavy_too else 0), light_only)
+
+
+def asked_by_others(worker: Asker, workers: Iterable[Asker], now: float) -> Room:
+    """How much room the claims under way of other workers ask for. One of another database that is
+    slow to answer asks for none: its database may be gone."""
+    others = [
+        other.asked
+        for other in workers
+        if other.asked.total
+        and other is not worker
+        and (other.links is worker.links or now < other.claimed_at + SLOW_CLAIM_S)
+    ]
+    return Room(sum(asked.total for asked in others), sum(asked.heavy for asked in others))
+
+
+def next_at(workers: Iterable[Asker], now: float) -> float:
+    """When the room that a slow claim has asked for is free for others."""
+    slow_at = (one.claimed_at + SLOW_CLAIM_S for one in workers if one.asked.total)
+    return min((at for at in slow_at if at > now), default=float("inf"))

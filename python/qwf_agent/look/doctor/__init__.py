@@ -1,0 +1,1 @@
+"""The checks of `qwf doctor` and its page: those of qwf.doctor(), and what SQL cannot see."""

@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/health/_doctor_queues
+-- Purpose: Finds queued jobs that no worker can take.
+-- Called by: _doctor_findings.
+
+begin;
+
+create function _qwf.doctor_queues() returns setof _qwf.finding
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select case when d.paused or o.hosts <> '{}' then 'note' else 'problem' end, 'queue ' || d.queue,
+    case
+      when d.paused then format('queue %s is paused and %s', d.queue, w.waits)
+      when o.hosts <> '{}' then format('queue %s: %s and its workers are switched off (%s)',
+        d.queue, w.waits, array_to_string(o.hosts, ', '))
+      else format('queue %s: %s, the oldest for %s, and no live worker serves it', d.queue, w.waits,
+        _qwf.spell_duration(d.oldest_wait)) end,
+    case
+      when d.paused then 'qwf queue resume ' || d.queue
+      when o.hosts <> '{}'
+        then format('qwf worker on --host %s --queue %s', o.hosts[1], d.queue)
+      else format('qwf agent --queue %s --nodes PACKAGE (or --app); or: qwf workers --all',
+        d.queue) end
+  from qwf.queue_depth d
+  cross join lateral (
+    select array(select distinct f.host from qwf.fleet f
+      where f.queue = d.queue and f.state in ('off', 'draining') order by f.host) as hosts) o
+  cross join lateral (
+    select case when d.estimated then 'about ' else '' end || _qwf.counted(d.queued, 'job')
+      || case when d.queued = 1 then ' waits' else ' wait' end as waits) w
+  where d.queued > 0 and (d.paused or d.workers = 0)
+  order by d.queue;
+  return query
+  select * from _qwf.first_few(array(
+    select row('problem', 'job ' || j.id, format('no live worker can take job %s (%s, queue %s)',
+      j.id, j.task, j.queue), format('qwf why %s', j.id))::_qwf.finding
+    from qwf.find_unassignable() j));
+end $$;
+
+commit;

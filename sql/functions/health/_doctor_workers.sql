@@ -1,0 +1,49 @@
+-- Deploy qwf:functions/health/_doctor_workers
+-- Purpose: Finds workers that are gone, switched off, or not of this version.
+-- Called by: _doctor_findings.
+
+begin;
+
+create function _qwf.doctor_workers() returns setof _qwf.finding
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select * from _qwf.first_few(array(
+    select row('problem', 'worker ' || d.worker,
+      format('worker %s has been silent for %s%s', d.worker, _qwf.spell_duration(d.silent),
+        case when d.running > 0 then ' and holds ' || _qwf.counted(d.running, 'job') end),
+      format('look at box %s: systemctl status ''qwf-agent@*''; if it is gone for good, it is '
+        'forgotten after a day, or now: qwf worker forget %s', d.host, d.worker))::_qwf.finding
+    from qwf.dead_workers d
+    join qwf.fleet f using (worker)
+    where f.state = 'dead'
+    order by d.worker));
+  return query
+  select 'note', 'box ' || o.host, format('%s %s is switched off by %s%s', o.host, o.queue,
+      o.requested_by, ': ' || nullif(o.reason, '')),
+    format('qwf worker on --host %1$s --queue %2$s; if the box is gone for good: qwf worker forget '
+      '--host %1$s --all', o.host, o.queue)
+  from qwf.switched_off o
+  order by o.host, o.queue;
+  return query
+  select * from _qwf.first_few(array(
+    select row('problem', 'worker ' || f.worker, format('worker %s keeps running old code, because '
+        'its new code cannot be imported: %s', f.worker, w.stats ->> 'code_problem'),
+      format('mend the code on box %s: the agent tries again by itself', f.host))::_qwf.finding
+    from qwf.fleet f
+    join qwf.workers w on w.id = f.worker
+    where f.state not in ('dead', 'stopped') and w.stats ? 'code_problem'
+    order by f.worker));
+  return query
+  select 'note', 'version ' || f.version, format('version %s runs on %s; the schema is %s',
+      f.version, string_agg(distinct f.host, ', ' order by f.host), qwf.version()),
+    'upgrade them one box at a time: docs/operations.md, Upgrade'
+  from qwf.fleet f
+  where f.state not in ('dead', 'stopped') and f.version <> qwf.version()
+  group by f.version
+  order by f.version;
+end $$;
+
+commit;

@@ -1,0 +1,67 @@
+-- Deploy qwf:functions/health/losses
+-- Purpose: Says what a shorter retention would delete; without one, what is too old already.
+-- Guarantees: Counts at most to `most`, and nothing if the new time is not shorter. A queue with a
+--   retention of its own keeps it when the setting changes.
+-- Raises: QW005 for a setting that keeps no rows, a time that is not from 0 s to 1000 years, and a
+--   negative bound.
+-- Called by: people, qwf settings, qwf queue, qwf prune, qwf web.
+
+begin;
+
+create function qwf.losses(
+  setting text default null, value interval default null, queue text default null,
+  most int default 100000)
+returns table (before interval, kept interval, jobs bigint, runs bigint, minutes bigint)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_old interval;  -- of jobs and runs; null: they are not asked about
+  v_old_minutes interval;
+begin
+  if losses.setting not in ('retention', 'minutes_keep')
+    or num_nonnulls(losses.setting, losses.queue) > 1
+    or not _qwf.is_duration(losses.value, '1000 years', p_least => '0 s')
+    or coalesce(losses.most < 0, true)
+  then
+    raise exception using errcode = 'QW005', message = 'invalid question',
+      detail = format('setting %L, value %s, queue %L, most %s', left(losses.setting, 200),
+        losses.value, left(losses.queue, 200), losses.most),
+      hint = 'give the setting retention or minutes_keep, or a queue; a value of 0 s to 1000 years;'
+        ' and most of 0 or more';
+  end if;
+  select coalesce(q.retention, k.before), coalesce(losses.value, k.usual)
+  into before, kept
+  from qwf.settings s
+  cross join lateral (
+    select (o.value #>> '{}')::interval as before,
+      case when losses.setting is null then s.retention
+        else (o.default_value #>> '{}')::interval end as usual
+    from qwf.setting_overview o
+    where o.name = coalesce(losses.setting, 'retention')) k
+  left join qwf.queues q on q.name = losses.queue
+  where losses.queue is null or q.name is not null;
+  if not found then
+    return;
+  end if;
+  if kept < before or num_nonnulls(losses.setting, losses.queue, losses.value) = 0 then
+    v_old := case when losses.setting is distinct from 'minutes_keep' then kept end;
+    v_old_minutes := case when losses.setting = 'minutes_keep' then kept
+      when losses.setting is null and losses.queue is null
+        then (select s.minutes_keep from qwf.settings s) end;
+  end if;
+  select t.* into jobs, runs, minutes
+  from _qwf.count_older(v_now, v_old, v_old_minutes, losses.queue, losses.most) t;
+  return next;
+end $$;
+comment on function qwf.losses is
+  'How many finished jobs and runs, and rows of host_minutes and queue_minutes, are deleted if '
+  'retention or minutes_keep becomes value (null: its default), or the retention of the queue '
+  '(null: that of the settings); without arguments, how many are too old already. before: the time '
+  'that holds now. Counts stop at most. No row: no such queue. QW005: invalid values.';
+call _qwf.allow('qwf.losses', 'qwf_viewer');
+
+commit;

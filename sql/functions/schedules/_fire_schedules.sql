@@ -1,0 +1,38 @@
+-- Deploy qwf:functions/schedules/_fire_schedules
+-- Purpose: Enqueues the jobs and runs of due schedules.
+-- Guarantees: Each time fires once, however many sessions call this at once and whatever restarts.
+--   The longest overdue schedule comes first; one that only waits for its last job or run does not
+--   count against the bound.
+-- Locks: due schedules that nobody has locked.
+-- Notifies: sleepers, as enqueue and enqueue_run.
+-- Raises: errors that pass (see _is_passing_error):
+--   everything that is due stays due.
+-- Called by: _tick_part.
+
+begin;
+
+create function _qwf.fire_schedules(p_max_schedules int default 100) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_schedule qwf.schedules;
+  v_count int := 0;
+begin
+  for v_schedule in
+    select s.* from qwf.schedules s
+    where s.next_at <= v_now
+      and not (
+        s.catch_up = 'all' and s.overlap = 'skip'
+        and _qwf.is_unfinished(s.last_job_id, s.last_run_id))
+    order by s.next_at
+    limit p_max_schedules
+    for no key update skip locked
+  loop
+    v_count := v_count + _qwf.fire_due(v_schedule, v_now);
+  end loop;
+  return v_count;
+end $$;
+
+commit;

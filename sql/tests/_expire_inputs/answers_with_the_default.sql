@@ -1,0 +1,15 @@
+begin;
+select plan(4);
+
+select qwf_test.question('choose_one',
+  '{"options": ["a", "b"], "expires": "2 days", "default": "b"}');
+select qwf_test.travel('1 day');
+select is(_qwf.expire_inputs(), 0, 'not yet');
+select qwf_test.travel('1 day');
+select is(_qwf.expire_inputs(), 1, 'now');
+select results_eq('select value, answered_by from qwf.input_answers',
+  $$ values ('"b"'::jsonb, 'expiry') $$, 'by expiry');
+select is((select output from qwf.jobs), '{"answer": "b"}', 'as if a person had answered');
+
+select * from finish();
+rollback;

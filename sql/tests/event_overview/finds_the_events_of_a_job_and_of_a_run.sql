@@ -1,0 +1,46 @@
+begin;
+select plan(4);
+
+select qwf_test.workflow('w', '[{"id": "a", "queue": "cpu"}]');
+select qwf.enqueue_run('w');
+select qwf.enqueue('b');
+insert into qwf.job_events (run_id, job_id, type, actor, detail) values
+  (qwf_test.run(), null, 'retried', 'ada', '{"nodes": 1}'),
+  (qwf_test.run(), qwf_test.job('s/a'), 'lost', 'w', '{}'),
+  (null, qwf_test.job('b'), 'expired', 'w', '{}'),
+  (qwf_test.run(), -1, 'lost', 'w', '{}'),
+  (null, null, 'server_broken', 'w', '{"server": "x"}');
+select results_eq($$
+  select type, job_id, node_id, task from qwf.event_overview where run_id = qwf_test.run()
+  order by id
+$$, $$
+  values ('retried', null, null, null), ('lost', qwf_test.job('s/a'), 's/a', 'a')
+$$, 'of a run: its own, and those of its jobs');
+select results_eq($$
+  select type, run_id, actor, detail from qwf.event_overview where job_id = qwf_test.job('b')
+$$, $$ values ('expired', null::bigint, 'w', '{}'::jsonb) $$, 'of a standalone job');
+select bag_eq('select id from qwf.event_overview', 'select id from qwf.job_events',
+  'every event is in it once, also of jobs that are gone');
+
+create function pg_temp.plan_of(p_query text) returns text
+language plpgsql
+as $$
+declare
+  v_line text;
+  v_plan text := '';
+begin
+  for v_line in execute 'explain (costs off) ' || p_query loop
+    v_plan := v_plan || v_line || E'\n';
+  end loop;
+  return v_plan;
+end $$;
+insert into qwf.jobs (task, status) select 'c', 'completed' from generate_series(1, 3000);
+insert into qwf.job_events (job_id, type, actor)
+select j.id, 'retried', 'ada' from qwf.jobs j where j.task = 'c';
+analyze qwf.jobs, qwf.job_events;
+select unalike(pg_temp.plan_of('select * from qwf.event_overview where run_id = 1')
+  || pg_temp.plan_of('select * from qwf.event_overview where job_id = 1'), '%Seq Scan%',
+  'an index answers both');
+
+select * from finish();
+rollback;

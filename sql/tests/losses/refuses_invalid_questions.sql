@@ -1,0 +1,13 @@
+begin;
+select plan(4);
+
+select throws_ok($$select * from qwf.losses('lease', '1 s')$$, 'QW005', null,
+  'a setting that keeps nothing');
+select throws_ok($$select * from qwf.losses('retention', '1 s', 'cpu')$$, 'QW005', null,
+  'a setting and a queue');
+select throws_ok($$select * from qwf.losses('retention', '-1 s')$$, 'QW005', null,
+  'a negative time');
+select throws_ok($$select * from qwf.losses(most => -1)$$, 'QW005', null, 'a negative bound');
+
+select * from finish();
+rollback;

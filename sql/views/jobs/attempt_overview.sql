@@ -1,0 +1,47 @@
+-- Deploy qwf:views/jobs/attempt_overview
+-- Purpose: The attempts at jobs that have ended, with what they used, printed and failed of.
+-- Guarantees: Who does not read columns of the job or the box does not pay for them.
+
+begin;
+
+create view qwf.attempt_overview as
+select
+  a.job_id, a.attempt, j.run_id, j.node_id, j.task, j.project, a.token, a.worker,
+  coalesce(w.host, split_part(a.worker, ':', 1)) as host, a.queued_at, a.started_at, a.finished_at,
+  a.outcome, a.reason, a.error, a.exit_code, a.signal, a.max_rss_bytes, a.cpu_seconds,
+  a.gpu_peak_bytes, a.log_tail, a.usage
+from qwf.job_attempts a
+left join qwf.jobs j on j.id = a.job_id
+left join qwf.workers w on w.id = a.worker;
+comment on view qwf.attempt_overview is
+  'Attempts that have ended: select * from qwf.attempt_overview where job_id = 7 order by '
+  'attempt.';
+comment on column qwf.attempt_overview.job_id is 'The job.';
+comment on column qwf.attempt_overview.attempt is 'Which claim of the job it was, from 1.';
+comment on column qwf.attempt_overview.run_id is 'Run of the job; null: standalone.';
+comment on column qwf.attempt_overview.node_id is 'Node of the job.';
+comment on column qwf.attempt_overview.task is 'What the worker ran.';
+comment on column qwf.attempt_overview.project is 'Tenant tag of the job.';
+comment on column qwf.attempt_overview.token is 'Token of that claim, which is spent.';
+comment on column qwf.attempt_overview.worker is 'Worker that held it.';
+comment on column qwf.attempt_overview.host is 'Box of that worker.';
+comment on column qwf.attempt_overview.queued_at is 'When the job had become claimable.';
+comment on column qwf.attempt_overview.started_at is 'When it was claimed.';
+comment on column qwf.attempt_overview.finished_at is 'When its end was recorded.';
+comment on column qwf.attempt_overview.outcome is
+  'completed, error, fatal, tempfail, lost, released or cancelled.';
+comment on column qwf.attempt_overview.reason is
+  'Exact cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
+comment on column qwf.attempt_overview.error is 'Error text; of a long one, the start and the end.';
+comment on column qwf.attempt_overview.exit_code is 'Exit code of the child or command.';
+comment on column qwf.attempt_overview.signal is 'Signal that killed it.';
+comment on column qwf.attempt_overview.max_rss_bytes is
+  'Largest resident memory of the child, bytes.';
+comment on column qwf.attempt_overview.cpu_seconds is 'CPU time used, seconds.';
+comment on column qwf.attempt_overview.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
+comment on column qwf.attempt_overview.log_tail is
+  'What the body printed, cut as qwf.job_attempts says; null: the worker sent no log.';
+comment on column qwf.attempt_overview.usage is
+  'Tokens that the body used of model servers, as these count them.';
+
+commit;

@@ -1,0 +1,44 @@
+-- Deploy qwf:views/jobs/file_overview
+-- Purpose: The files that jobs have left, and where they are.
+-- Guarantees: Who does not read columns of the job, the run or the box does not pay for them.
+
+begin;
+
+create view qwf.file_overview as
+select
+  f.job_id, f.file_no, f.rel_path, f.run_id, f.node_id, f.host, f.kind, f.size_bytes,
+  j.node_idx, j.task, j.attempt, coalesce(r.created_at, j.created_at) as created_at, r.out_dir,
+  w.out_root, (select i.id::text from qwf.instance i) as instance
+from qwf.run_files f
+left join qwf.jobs j on j.id = f.job_id
+left join qwf.runs r on r.id = f.run_id
+left join (
+  select distinct on (n.host) n.host, n.out_root
+  from qwf.workers n
+  where n.out_root is not null
+  order by n.host, n.last_seen desc
+) w on w.host = f.host;
+comment on view qwf.file_overview is
+  'Files that jobs have left: select * from qwf.file_overview where run_id = 7.';
+comment on column qwf.file_overview.job_id is 'The job.';
+comment on column qwf.file_overview.file_no is 'Its position in the list of the job, from 1.';
+comment on column qwf.file_overview.rel_path is
+  'Path below the run''s folder (the job''s, for a standalone job).';
+comment on column qwf.file_overview.run_id is 'Its run; null: standalone.';
+comment on column qwf.file_overview.node_id is 'Its node.';
+comment on column qwf.file_overview.host is 'Box that has the file.';
+comment on column qwf.file_overview.kind is 'image, json, text, csv, mesh, pointcloud or file.';
+comment on column qwf.file_overview.size_bytes is 'Size, bytes.';
+comment on column qwf.file_overview.node_idx is
+  'Its node in the graph; null for an element of a map.';
+comment on column qwf.file_overview.task is 'What a worker ran.';
+comment on column qwf.file_overview.attempt is 'Claims of the job so far.';
+comment on column qwf.file_overview.created_at is
+  'When its run, or the standalone job, was enqueued.';
+comment on column qwf.file_overview.out_dir is 'Folder that the run names; null: none.';
+comment on column qwf.file_overview.out_root is
+  'Folder in which the agents of the box write files of runs that name none; null: unknown.';
+comment on column qwf.file_overview.instance is
+  'Identity of this database, which the mark in the folder has.';
+
+commit;

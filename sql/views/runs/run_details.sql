@@ -1,0 +1,61 @@
+-- Deploy qwf:views/runs/run_details
+-- Purpose: Everything about a run that is not about its nodes.
+-- Guarantees: One row a run. Reads the tables behind a column only if the column is asked for.
+-- Called by: people, qwf web.
+
+begin;
+
+create view qwf.run_details as
+select
+  r.id, r.workflow, r.workflow_version as version, r.graph_id,
+  (select g.created_at from qwf.graphs g where g.id = r.graph_id) as graph_at,
+  r.status, r.project, r.key, r.once, r.priority, r.context, r.labels, r.out_dir,
+  r.node_count as total, r.ending, r.error, r.run_at, r.deadline_at,
+  case when r.finished_at is null and isfinite(r.deadline_at)
+    then r.deadline_at - clock.now end as deadline_in,
+  r.created_at, r.started_at, e.retried_at, r.finished_at,
+  extract(epoch from coalesce(r.finished_at, clock.now)
+    - coalesce(e.retried_at, r.started_at))::float8 as seconds
+from qwf.runs r
+cross join (select qwf.now() as now) clock
+left join lateral (
+  select max(t.at) as retried_at from qwf.job_events t
+  where t.run_id = r.id and t.job_id is null and t.type = 'retried'
+) e on true;
+comment on view qwf.run_details is
+  'A run without its nodes: select * from qwf.run_details where id = 7.';
+comment on column qwf.run_details.id is 'Run id; grows with time.';
+comment on column qwf.run_details.workflow is 'Name of the workflow.';
+comment on column qwf.run_details.version is 'Version of the workflow.';
+comment on column qwf.run_details.graph_id is
+  'The compiled workflow it executes, as it was when the run was enqueued.';
+comment on column qwf.run_details.graph_at is 'When that was compiled.';
+comment on column qwf.run_details.status is 'State; see docs/concepts.md.';
+comment on column qwf.run_details.project is 'Tenant tag; empty is a project like any other.';
+comment on column qwf.run_details.key is
+  'Idempotency key, unique per project and workflow while the run is not terminal.';
+comment on column qwf.run_details.once is 'True: the key stays taken until the row is deleted.';
+comment on column qwf.run_details.priority is 'Priority of its jobs; lower is sooner.';
+comment on column qwf.run_details.context is
+  'Initial values that references read; never changed.';
+comment on column qwf.run_details.labels is
+  'Tags of the caller. Searches filter by them; no claim does.';
+comment on column qwf.run_details.out_dir is
+  'Folder under which bodies write; null: the agent''s own.';
+comment on column qwf.run_details.total is 'Number of nodes.';
+comment on column qwf.run_details.ending is
+  'How it will end once its clean-up nodes (run_if all_done) have; null: open, or it has none.';
+comment on column qwf.run_details.error is 'Why it failed or was cancelled.';
+comment on column qwf.run_details.run_at is 'Not started before this time; null: at once.';
+comment on column qwf.run_details.deadline_at is
+  'It fails if it has not ended by then; null: no deadline.';
+comment on column qwf.run_details.deadline_in is
+  'Time left until then; null: it has ended, or has no deadline.';
+comment on column qwf.run_details.created_at is 'When it was enqueued.';
+comment on column qwf.run_details.started_at is 'When its first node was claimed or applied.';
+comment on column qwf.run_details.retried_at is 'When it was retried last; null: never.';
+comment on column qwf.run_details.finished_at is 'When it became terminal.';
+comment on column qwf.run_details.seconds is
+  'Seconds from its last retry, else from its start, to its end or to now.';
+
+commit;
