@@ -1,4 +1,4 @@
-"""Commands about the database server and its schema."""
+"""Commands about the database server, and units of services."""
 
 from __future__ import annotations
 

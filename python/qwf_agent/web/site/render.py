@@ -240,7 +240,6 @@ _ENVIRONMENT.filters |= {
     "server_error": words.server_error,
     "spell": lambda seconds: words.spell(timedelta(seconds=seconds)),
     "gist": words.gist,
-    "queue_state": words.queue_state,
     "brief": words.brief,
     "capped": capped,
     "classname": classname,
