@@ -2,7 +2,7 @@
 -- Purpose: Lets qwf_viewer read every table and view, except the tokens of running jobs. Lets
 --   qwf_admin read those too, makes it a member of the other three roles, and lets it write
 --   worker_controls, the only table written by hand. PUBLIC may execute nothing in schema _qwf, on
---   which no role has USAGE either.
+--   which no role has USAGE either: who may execute a function there calls it through a view.
 -- Guarantees: Who can read a job cannot end it: only its worker knows the token.
 
 begin;

@@ -135,4 +135,10 @@ comment on type _qwf.given_options is
   'The options that a job, a schedule or a node was given, for find_missing_options; possible: '
   'those that it could have been given, null: all.';
 
+create type _qwf.metric as (
+  name text, labels jsonb, value double precision, kind text, help text);
+comment on type _qwf.metric is
+  'A row of the view metrics. The name qwf_unreadable, without labels, stands for a part of the '
+  'metrics that could not be read.';
+
 commit;

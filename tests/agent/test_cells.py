@@ -17,11 +17,11 @@ import pytest
 from psycopg.rows import dict_row
 
 from qwf_agent import embedded, migrate
-from qwf_agent.agent.cell import Cell as OneCell
-from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.opening import NotServed
 from qwf_agent.agent.options import Address, AgentOptions
+from qwf_agent.agent.served_database import ServedDatabase
+from qwf_agent.agent.served_databases import ServedDatabases
 from qwf_agent.agent.serving import Serving
 from qwf_agent.migrate import Cell
 from qwf_agent.servers.fleet import Orders
@@ -306,7 +306,7 @@ def test_a_worker_whose_row_is_there_again_claims_again() -> None:
 
     worker = Worker()
     cell = SimpleNamespace(workers=[worker], _reregistering={})
-    OneCell.reregister(cast("Any", cell), {}, draining=False)
+    ServedDatabase.reregister(cast("Any", cell), {}, draining=False)
     assert not worker.barred
 
 
@@ -346,7 +346,7 @@ def test_the_cells_of_qwf_toml_are_served(pair: Pair, tmp_path: Path) -> None:
 def test_no_two_cells_of_an_agent_may_have_the_same_ids(tmp_path: Path) -> None:
     addresses = tuple(Address(name, f"host={name}") for name in "abc")
     options = AgentOptions(addresses, ("cpu",), "box", tmp_path)
-    cells = Cells(options, None, dict)  # type: ignore[arg-type] # nothing connects
+    cells = ServedDatabases(options, None, dict)  # type: ignore[arg-type] # nothing connects
     a, b, c = cells
     cells._accept(a, 0, 4)
     cells._accept(b, 1, 4)
@@ -359,7 +359,7 @@ def test_no_two_cells_of_an_agent_may_have_the_same_ids(tmp_path: Path) -> None:
 
 def test_the_first_cell_that_is_open_says_what_they_share(tmp_path: Path) -> None:
     addresses = tuple(Address(name, f"host={name}") for name in "ab")
-    cells = Cells(AgentOptions(addresses, ("cpu",), "box", tmp_path), None, dict)  # type: ignore[arg-type]
+    cells = ServedDatabases(AgentOptions(addresses, ("cpu",), "box", tmp_path), None, dict)  # type: ignore[arg-type]
     for cell in reversed(list(cells)):
         cell.opening.workers.append(cast("Any", SimpleNamespace(settings=cell.name)))
         assert cells.settings == cell.name

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from qwf_agent import migrate
-from qwf_agent.cli.fleet import QUEUE_SETTINGS, create_queue
+from qwf_agent.cli.queues import QUEUE_SETTINGS, create_queue
 from qwf_agent.web.site.actions import ACTIONS
 
 TEMPLATES = Path(__file__).parents[2] / "python" / "qwf_agent" / "web" / "templates"

@@ -34,12 +34,12 @@ class Failure(NamedTuple):
 
     @property
     def by_data(self) -> bool:
-        """Whether the data that was sent is the cause, so that sending it again is useless."""
+        """True if the data that was sent is the cause, so that sending it again is useless."""
         return self.unreadable or (self.sqlstate or "")[:2] in DATA_ERRORS
 
     @property
     def passing(self) -> bool:
-        """Whether the same query may succeed later: nothing is wrong with it."""
+        """True if the same query may succeed later: nothing is wrong with it."""
         return (self.sqlstate or "").startswith(PASSING_ERRORS)
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Call:
 
 
 def failure_of(result: PGresult) -> Failure:
-    """What the server says in a result about a statement that has failed."""
+    """The error that the server has put into a result."""
 
     def field(which: pq.DiagnosticField) -> str | None:
         value = result.error_field(which)

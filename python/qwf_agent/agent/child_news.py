@@ -1,4 +1,4 @@
-"""What a slot has to tell about its child: what it has found, its answers, its end."""
+"""The news that a slot has of its child: the tasks it has found, its answers, its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qwf_agent.agent.claim import Claim
 
 
 class Announcement(NamedTuple):
-    """What a new child has found: the names of the tasks, the models with the GPU memory that each
+    """The findings of a new child: the names of the tasks, the models with the GPU memory that each
     needs, MiB, and the options that each task declares."""
 
     tasks: list[str]

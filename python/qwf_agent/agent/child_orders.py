@@ -36,11 +36,11 @@ class ChildOrders:
 
     @property
     def are_under_way(self) -> bool:
-        """Whether the child has to answer some."""
+        """True if the child has to answer some."""
         return bool(self._sent)
 
     def exist(self) -> bool:
-        """Whether the child has to load or unload a model before it gets another job."""
+        """True if the child has to load or unload a model before it gets another job."""
         return bool(self.waiting or self._sent)
 
     def send_next(self, ticket: int) -> Message:

@@ -21,7 +21,7 @@ log = logging.getLogger("qwf_agent")
 
 
 class Children:
-    """What all children have in common: the code of the tasks, and how they are set up.
+    """The things that all children share: the code of the tasks, and how they are set up.
 
     Invariant: `infos`, which the worker of each queue registers, says what new children can run.
     """

@@ -20,7 +20,7 @@ class ModelLoads:
 
 
 class HeldModel:
-    """What a child has said about its model. Times are on the monotonic clock, in seconds."""
+    """The model of a child, as its messages say. Times are on the monotonic clock, in seconds."""
 
     def __init__(self) -> None:
         self.name: str | None = None
@@ -48,6 +48,6 @@ class HeldModel:
         self.name = name
 
     def take_change(self) -> bool:
-        """Whether the child has loaded or unloaded a model since the last call."""
+        """True if the child has loaded or unloaded a model since the last call."""
         changed, self._changed = self._changed, False
         return changed

@@ -19,7 +19,6 @@ from qwf_agent.agent.abilities import (
     warn_of_unserved,
 )
 from qwf_agent.agent.batch_size import BatchSize
-from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.children import Children
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
@@ -28,6 +27,7 @@ from qwf_agent.agent.opening import StartAborted
 from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.progress_sender import ProgressSender
+from qwf_agent.agent.served_databases import ServedDatabases
 from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.shutdown import STOPPED, Shutdown
 from qwf_agent.agent.signals import Signals
@@ -61,10 +61,10 @@ class Agent:
         self.urgent = selectors.DefaultSelector()  # also handled while it gathers answers
         self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
         self.signals = Signals(self.urgent)
-        self.cells = Cells(options, self.urgent, lambda: self.children.infos)
+        self.databases = ServedDatabases(options, self.urgent, lambda: self.children.infos)
         self.progress = ProgressSender()
         self.answers = Answers()
-        # Of all cells; those that have not claimed for longest come first.
+        # Of all databases; those that have not claimed for longest come first.
         self.workers: list[Worker] = []
         self.slots = Pool([], BatchSize(options.batch))
         self.endings = Endings(self.slots, options.host, self.job_ended)
@@ -77,7 +77,7 @@ class Agent:
         self.children = Children(
             options, abilities, self.slots, self.serving, self.selector, self.guardian, groups
         )
-        self.shutdown = Shutdown(options, self.slots, self.cells)
+        self.shutdown = Shutdown(options, self.slots, self.databases)
         self.last_trouble = ""
         self.parked = True  # switched off and without children, until a database answers
         self.now = time.monotonic()
@@ -112,25 +112,25 @@ class Agent:
         gc.freeze()
         while not self.finished():
             self.wait()
-            self.open_cells()
+            self.open_databases()
             self.handle_signals()
             self.reap()
-            self.watch.step(self.now, self.cells)
+            self.watch.step(self.now, self.databases)
             self.heartbeat()
             self.collect_claims()
             self.control()
             self.serve_models()
             self.hand_out()
             self.claim()
-            self.cells.report(self.now)
-            self.cells.tick(self.now)
+            self.databases.report(self.now)
+            self.databases.tick(self.now)
 
     # The steps of the loop, in their order.
 
     def wait(self, until: float | None = None) -> None:
         """Wait for an answer, a wake-up or a signal, or until something is due."""
-        for cell in self.cells:
-            cell.step_links(self.now)
+        for database in self.databases:
+            database.step_links(self.now)
         gather_s = self.gather_s()
         if gather_s and self.take_urgent(gather_s):
             until = self.now  # do not wait
@@ -140,14 +140,14 @@ class Agent:
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
-        for cell in self.cells:
-            cell.take_notifications()
+        for database in self.databases:
+            database.take_notifications()
 
     def gather_s(self) -> float:
         """How long to gather answers of children, because a turn of the loop can cost more than a
         short job. Only while reports are under way or all children have work."""
         claiming = all(one.asked.total for one in self.workers if one.links.soft.up)
-        reporting = any(cell.reporter.busy() for cell in self.cells)
+        reporting = any(database.reporter.busy() for database in self.databases)
         if reporting and claiming and not self.slots.backlog:
             return GATHER_BUSY_S
         longest_s = GATHER_BUSY_S if reporting else GATHER_S
@@ -163,11 +163,11 @@ class Agent:
                 return True
         return False
 
-    def open_cells(self) -> None:
-        """Take in the cells that were not there when the agent began."""
-        for cell in self.cells.open_more(self.now):
-            self.workers += cell.workers
-            self.children.configure(self.cells.settings)
+    def open_databases(self) -> None:
+        """Take in the databases that were not there when the agent began."""
+        for database in self.databases.open_more(self.now):
+            self.workers += database.workers
+            self.children.configure(self.databases.settings)
 
     def handle_signals(self) -> None:
         """The first SIGTERM drains, and so does --until-empty; a second one or the end of the grace
@@ -214,8 +214,8 @@ class Agent:
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
                 self.endings.apply_verdict(claim, verdict, self.now + worker.settings.cancel_grace)
-        for cell in self.cells:
-            cell.send_logs(self.slots, self.now)
+        for database in self.databases:
+            database.send_logs(self.slots, self.now)
         for claim, verdict in self.progress.step(self.slots, self.now):
             grace = claim.worker.settings.cancel_grace
             self.endings.apply_verdict(claim, verdict, self.now + grace)
@@ -224,8 +224,8 @@ class Agent:
         """Put the jobs that claims have returned into the backlog. After a claim that found few
         nodes, fewer than it asked for, the next one waits for their reports if they will come
         soon."""
-        for cell in self.cells:
-            cell.take_answer_to_reports(self.now)
+        for database in self.databases:
+            database.take_answer_to_reports(self.now)
         for worker in self.workers:
             claims = worker.claimed(self.now)
             self.slots.backlog.extend(claims)
@@ -240,7 +240,7 @@ class Agent:
         for worker in self.workers:
             if worker.take_settings(self.now):
                 log.info("the settings of %s have changed", worker.name)
-                self.children.configure(self.cells.settings)
+                self.children.configure(self.databases.settings)
             worker.update_registration(self.children.infos[worker.queue])
             if worker.control.step(self.now):
                 self.switch(worker)
@@ -251,8 +251,8 @@ class Agent:
                     self.slots.order(order)
             if not worker.control.on:
                 self.endings.park(worker, kill=worker.control.policy == "hard")
-        for cell in self.cells:
-            cell.reregister(self.children.infos, self.shutdown.begun)
+        for database in self.databases:
+            database.reregister(self.children.infos, self.shutdown.begun)
         for order, error in self.slots.take_orders_done() + self.serving.take_orders_done():
             self.answers.send(order, error)
         self.answers.step()
@@ -263,11 +263,11 @@ class Agent:
     def serve_models(self) -> None:
         """Start and stop model servers as the jobs in the backlog need them, and register what they
         can serve."""
-        workers = [worker for cell in self.cells for worker in cell.workers]
+        workers = [worker for database in self.databases for worker in database.workers]
         draining, sample = self.shutdown.begun, self.telemetry.sample
         if self.serving.step(self.now, workers, draining, sample):
             self.children.change_infos()
-            self.children.add_slots(self.cells.settings)
+            self.children.add_slots(self.databases.settings)
 
     def hand_out(self) -> None:
         """Hand jobs of the backlog to children; while draining, release them instead."""
@@ -278,8 +278,8 @@ class Agent:
 
     def claim(self) -> None:
         """Claim while there is room. A worker that has claimed is last in the next turn, so that no
-        busy queue or cell can starve another. While all children have work, claims go beside the
-        reports, not with them."""
+        busy queue or database can starve another. While all children have work, claims go beside
+        the reports, not with them."""
         room, with_reports = self.room(), not self.slots.work_s()
         claimed = []
         for worker in self.workers:
@@ -338,16 +338,15 @@ class Agent:
         """Wait for a database with a compatible schema, register, and make the slots. Raises
         StartAborted."""
         give_up_at = self.now + self.options.wait
-        while not self.cells.may_begin(self.now, give_up_at):
-            self.wait_to_start(self.cells.trouble())
-            self.workers += [
-                worker for cell in self.cells.open_more(self.now) for worker in cell.workers
-            ]
-        self.children.add_slots(self.cells.settings)
+        while not self.databases.may_begin(self.now, give_up_at):
+            self.wait_to_start(self.databases.trouble())
+            for database in self.databases.open_more(self.now):
+                self.workers += database.workers
+        self.children.add_slots(self.databases.settings)
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
         warn_of_unserved(self.children.abilities.task_options, self.options.queues)
-        cells = ", ".join(cell.name for cell in self.cells.open)  # a lone one has no name
-        of = f" of {cells}" if cells else ""
+        names = ", ".join(one.name for one in self.databases.open)  # a lone one has no name
+        of = f" of {names}" if names else ""
         log.info("serving %s%s with %s", ", ".join(self.options.queues), of, self.slots.describe())
 
     def wait_to_start(self, trouble: str = "") -> None:
@@ -362,7 +361,7 @@ class Agent:
     def next_at(self) -> float:
         """When the loop has something to do, unless something happens first."""
         times = [
-            self.cells.next_at(),
+            self.databases.next_at(),
             self.watch.next_at(self.now),
             self.systemd.next_at(),
             self.serving.next_at(),
@@ -374,7 +373,7 @@ class Agent:
     # Stopping.
 
     def finished(self) -> bool:
-        """Whether the loop ends: it was asked to stop, and all reports are sent or late."""
+        """True if the loop ends: it was asked to stop, and all reports are sent or late."""
         end = self.shutdown
         if not end.begun or self.now >= end.give_up_at:
             return end.begun
@@ -387,7 +386,7 @@ class Agent:
         self.children.new_code.stop()
         for slot in self.slots:
             slot.kill()
-        calls = [call for cell in self.cells for call in cell.leave()]
+        calls = [call for database in self.databases for call in database.leave()]
         while not all(call.done for _, call in calls) and time.monotonic() < give_up_at:
             self.wait(self.now + BUSY_WAIT_S)
         for worker, call in calls:

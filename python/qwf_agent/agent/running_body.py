@@ -1,4 +1,4 @@
-"""What the body of a slot does now, as its child shows it in shared memory and prints it."""
+"""The body that a slot runs now, as its child shows it in shared memory and prints it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RunningBody:
         return now - (running.since if mine else self.startable_at)
 
     def is_loading(self) -> bool:
-        """Whether the child is still loading its code or model."""
+        """True if the child is still loading its code or model."""
         if not self._claims or self.process is None:
             return False
         running = self.process.scoreboard.running()

@@ -27,15 +27,15 @@ NO_ROOM = Room(0, 0)
 
 
 class Share(NamedTuple):
-    """What a worker may claim now. It may be nothing for the moment, because others have asked for
-    the room."""
+    """The jobs that a worker may claim now. There may be none for the moment, because others have
+    asked for the room."""
 
     room: Room
     light_only: bool  # only jobs that need no card
 
 
 class Taker(Protocol):
-    """What is asked of a slot."""
+    """A slot, as far as the decision asks it."""
 
     heavy: bool
     ready: bool
@@ -50,7 +50,7 @@ class Taker(Protocol):
 
 
 class Waiting(Protocol):
-    """What is asked of a job that has no slot yet."""
+    """A job that has no slot yet."""
 
     heavy: bool
 
@@ -72,8 +72,8 @@ class Takers(Protocol):
 
 
 class ClaimingWorker(Protocol):
-    """What is asked of a worker: its queue is full of jobs that need a card (`lanes`); its claim
-    under way asks for `asked` since `claimed_at`."""
+    """A worker, as far as the decision asks it. With `lanes`, jobs of its queue need a card unless
+    they are light; its claim under way has asked for `asked` at `claimed_at`."""
 
     lanes: bool
     asked: Room
@@ -85,15 +85,15 @@ class ClaimingWorker(Protocol):
 
     @property
     def may_claim(self) -> bool:
-        """Whether operators and the state of its database let it claim."""
+        """True if operators and the state of its database let it claim."""
 
     @property
     def is_on_trial(self) -> bool:
-        """Whether it runs one job at a time."""
+        """True if it runs one job at a time."""
 
     @property
     def knows_more(self) -> bool:
-        """Whether its queue probably has more jobs than its last claim has asked for."""
+        """True if its queue probably has more jobs than its last claim has asked for."""
 
 
 def room_of(pool: Takers, now: float, more: bool) -> Room:
@@ -124,9 +124,9 @@ def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, 
 def share_of(
     worker: ClaimingWorker, room: Room, workers: Iterable[ClaimingWorker], now: float, alone: bool
 ) -> Share | None:
-    """What a worker may claim of the room of the slots: what other workers have not asked for. None
-    if it may claim nothing, whatever the others do. One on trial gets a job only if it is `alone`:
-    the agent holds no other job of it."""
+    """The part of the room of the slots that a worker may claim: other workers have not asked for
+    it. None if it may claim nothing, whatever the others do. One on trial gets a job only if it is
+    `alone`: the agent holds no other job of it."""
     if room.total <= 0 or not worker.may_claim:
         return None
     asked = asked_by_others(worker, workers, now)

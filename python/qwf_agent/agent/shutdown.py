@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
+from qwf_agent.agent.served_databases import ServedDatabases
 from qwf_agent.agent.worker import Worker
 from qwf_agent.system.exit_codes import SWITCHED_OFF
 
@@ -26,20 +26,20 @@ class Shutdown:
     databases do. That time only comes nearer.
     """
 
-    def __init__(self, options: AgentOptions, slots: Pool, cells: Cells) -> None:
+    def __init__(self, options: AgentOptions, slots: Pool, databases: ServedDatabases) -> None:
         self.begun = False
         self.code = STOPPED  # the exit code of an agent with --until-empty
         self.kill_at = self.give_up_at = float("inf")
         self._options = options
         self._slots = slots
-        self._cells = cells
+        self._databases = databases
 
     def begin(self, now: float) -> None:
         """Stop claiming, take back the jobs that have not started, let the others finish."""
         self.begun = True
-        self._cells.open_no_more()
+        self._databases.open_no_more()
         grace = self._options.grace
-        self.kill_at = now + (self._cells.settings.stop_grace if grace is None else grace)
+        self.kill_at = now + (self._databases.settings.stop_grace if grace is None else grace)
         for slot in self._slots:
             self._slots.take_back(slot)
         running = sum(1 for slot in self._slots if slot.claims)
@@ -49,20 +49,20 @@ class Shutdown:
                  "at once")  # fmt: skip
 
     def is_empty(self, workers: Collection[Worker], now: float) -> bool:
-        """Whether an agent with --until-empty has nothing left to run. In each cell a tick has come
-        after the last report to any, and then two claims from each queue: the second one began
+        """True if an agent with --until-empty has nothing left to run. In each database a tick has
+        come after the last report to any, and then two claims from each queue: the second one began
         after the tick. A queue that is switched off for this box may have more, which the exit code
         says."""
         if not self._options.until_empty:
             return False
-        if self._slots.claims() or not all(cell.reporter.has_drained() for cell in self._cells):
-            for cell in self._cells:
-                cell.ticker.note_work(now)
-        ticked = all(cell.ticker.ticked for cell in self._cells)
+        if self._slots.claims() or not all(one.reporter.has_drained() for one in self._databases):
+            for database in self._databases:
+                database.ticker.note_work(now)
+        ticked = all(database.ticker.ticked for database in self._databases)
         waiting = [w for w in workers if w.control.on and w.empty_claims < 2]
         for worker in waiting if ticked else ():
             worker.claim_soon()
-        known = all(cell.is_up for cell in self._cells) and all(
+        known = all(database.is_up for database in self._databases) and all(
             worker.control.known for worker in workers
         )
         if waiting or not ticked or not known:
@@ -78,11 +78,11 @@ class Shutdown:
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)
 
     def all_is_reported(self, workers: Collection[Worker], now: float) -> bool:
-        """Whether no body runs, no claim is under way, and all reports are sent."""
+        """True if no body runs, no claim is under way, and all reports are sent."""
         if self._slots.claims() or any(worker.asked.total for worker in workers):
             return False
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)
-        return all(cell.reporter.idle() for cell in self._cells)
+        return all(database.reporter.idle() for database in self._databases)
 
     def leave_by(self, now: float) -> float:
         """When to wait no longer for the end of the registrations."""

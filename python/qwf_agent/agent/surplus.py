@@ -64,7 +64,7 @@ class Surplus:
 
 
 def _has_no_room(server: ModelServer, before: float) -> bool:
-    """Whether its card has had no room since a time before this, so long that other boxes should
+    """True if its card has had no room since a time before this, so long that other boxes should
     get its jobs."""
     since = server.no_room_since
     return since is not None and before >= since + ROOM_S

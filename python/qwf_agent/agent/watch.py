@@ -7,10 +7,10 @@ import json
 import logging
 
 from qwf_agent.agent import db, watchdogs
-from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.pool import Pool
+from qwf_agent.agent.served_databases import ServedDatabases
 from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.slot import STUCK_S, Slot
 from qwf_agent.agent.telemetry import Telemetry
@@ -44,13 +44,13 @@ class Watch:
         # By whether jobs are heavy: when one of them could last have started soon.
         self._startable_at = {True: now, False: now}
 
-    def step(self, now: float, cells: Cells) -> None:
+    def step(self, now: float, databases: ServedDatabases) -> None:
         """Kill a body if a watchdog trips or if it does not stop when cancelled, and take back the
         jobs behind a long body."""
         if now < self._watched_at + WATCH_S:
             return
         self._watched_at = now
-        reports, every_s = [cell.host_report for cell in cells.open], cells.settings.metrics
+        every_s, reports = databases.settings.metrics, [one.host_report for one in databases.open]
         self._telemetry.step(now, self._needs_samples(now), every_s, reports)
         for slot in self._slots:
             slot.check_messages(now)
@@ -81,7 +81,7 @@ class Watch:
         return min(watch_at, max(measure_at, self._watched_at + WATCH_S))
 
     def _needs_samples(self, now: float) -> bool:
-        """Whether a body has run long enough to be measured, or a model server needs to know what
+        """True if a body has run long enough to be measured, or a model server needs to know what
         is free on its card."""
         return self._slots.any_long(now) or self._serving.wants_reading()
 

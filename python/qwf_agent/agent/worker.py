@@ -119,19 +119,19 @@ class Worker(Claimant):
 
     @property
     def may_claim(self) -> bool:
-        """Whether it is switched on and need not wait: its database may be another one, or reports
+        """True if it is switched on and need not wait: its database may be another one, or reports
         come first."""
         is_unsure = self.barred or self.is_lost or self.reader.is_behind
         return self.control.on and not is_unsure and not self.reporter.is_behind()
 
     @property
     def is_on_trial(self) -> bool:
-        """Whether it runs one job at a time, after many have failed."""
+        """True if it runs one job at a time, after many have failed."""
         return self.circuit_breaker.on_trial
 
     @property
     def knows_more(self) -> bool:
-        """Whether it claims, and its last claim found all that it asked for."""
+        """True if it claims, and its last claim found all that it asked for."""
         return self.found_all and self.control.on and self.links.soft.up
 
     def update_registration(self, info: str) -> None:
@@ -232,7 +232,7 @@ class Worker(Claimant):
             self.sleeper.take_echo()
 
     def take_log_request(self) -> bool:
-        """Whether somebody has begun to follow a log since the last call."""
+        """True if somebody has begun to follow a log since the last call."""
         wanted, self._log_wanted = self._log_wanted, False
         return wanted
 
@@ -241,7 +241,7 @@ class Worker(Claimant):
         self.sleeper.claim_soon()
 
     def beat_due(self, now: float) -> bool:
-        """Whether it is time to renew the leases, or to tell the database that the worker is still
+        """True if it is time to renew the leases, or to tell the database that the worker is still
         asleep."""
         sleeper = self.sleeper
         at = min(self._beat_at, sleeper.renew_at) if sleeper.asleep else self._beat_at

@@ -15,12 +15,16 @@ with extras.needed(NEEDED):
     from qwf_agent.cli import (
         answer,
         cancel_retry,
+        change,
         commands,
         enqueue,
         enqueue_many,
         fleet,
         follow,
         forget,
+        limits,
+        migrations,
+        queues,
         read,
         schedules,
         server,
@@ -130,15 +134,15 @@ def version() -> None:
 
 
 for command in (
-    server.up, server.down, server.migrate, server.unit,
+    server.up, server.down, migrations.migrate, server.unit,
     enqueue.apply, enqueue.schema, enqueue.run, enqueue.enqueue, enqueue_many.enqueue_many,
     enqueue.submit,
     schedules.schedule, upkeep.tick, upkeep.prune,
     read.runs, read.show, read.jobs, read.job, read.why, read.inputs,
-    follow.logs, follow.wait, fleet.queues, fleet.workers, servers.servers, schedules.schedules,
-    fleet.limits,
-    answer.answer, cancel_retry.cancel, cancel_retry.retry, cancel_retry.change,
-    cancel_retry.run_next, fleet.queue, fleet.worker, fleet.limit, settings.settings,
+    follow.logs, follow.wait, queues.queues, fleet.workers, servers.servers, schedules.schedules,
+    limits.limits,
+    answer.answer, cancel_retry.cancel, cancel_retry.retry, change.change,
+    change.run_next, queues.queue, fleet.worker, limits.limit, settings.settings,
     version,
 ):  # fmt: skip
     qwf.add_command(command)

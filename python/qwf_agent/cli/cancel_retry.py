@@ -1,4 +1,4 @@
-"""Commands that cancel or retry jobs and runs, one or many, and change waiting jobs."""
+"""Commands that cancel or retry jobs and runs, one or many."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTED = 1000  # most jobs that retry_jobs and cancel_jobs take at once
 
 MATCHING_JOBS = """
 select j.id, j.run_id
-from qwf.jobs j
+from qwf.job_details j
 where j.status = any (%(states)s::text[]::qwf.job_status[])
   and (%(task)s::text is null or j.task = %(task)s)
   and (%(queue)s::text is null or j.queue = %(queue)s)
@@ -33,7 +33,7 @@ order by j.id
 """
 MATCHING_RUNS = """
 select r.id
-from qwf.runs r
+from qwf.run_details r
 where r.status = any (%(states)s::text[]::qwf.run_status[])
   and (%(workflow)s::text is null or r.workflow = %(workflow)s)
   and (%(project)s::text is null or r.project = %(project)s)
@@ -45,7 +45,7 @@ CLEANED = "clean-up of run"
 CLEANED_HINT = "if it has undone what a node did: qwf retry run RUN --from STEP/NODE"
 CLEANED_UP = """
 select j.run_id, left(string_agg(j.node_id, ', ' order by j.node_idx), 500) as nodes
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = any (%(runs)s::bigint[]) and j.parent_id is null and j.run_if = 'all_done'
   and j.status = 'completed'
 group by j.run_id
@@ -218,55 +218,6 @@ def retry_job(
     else:
         found = _matching_jobs(conn, wanted)
     _each(conn, "retry", _subjects(found), dry_run, yes)
-
-
-@click.command()
-@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
-@arguments.priority
-@click.option("--queue", metavar="QUEUE", help="The new queue.")
-@arguments.delay
-@arguments.at
-@addresses.database
-def change(
-    conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
-    delay: timedelta | None, at: datetime | None,
-) -> None:  # fmt: skip
-    """Change the priority, queue or time of waiting jobs.
-
-    Changes all of them, or none if one is refused.
-
-    \b
-    Example:  qwf change 345 --priority 10
-              qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
-    """
-    if priority is None and queue is None and delay is None and at is None:
-        raise click.UsageError("nothing to change: give --priority, --queue, --in or --at")
-    run_at = arguments.run_at(conn, delay, at)
-    with conn.transaction():
-        for job in ids:
-            connection.call(
-                conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at
-            )
-    click.echo(f"changed job {', '.join(map(str, ids))}")
-
-
-@click.command("run-next")
-@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
-@addresses.database
-def run_next(conn: Connection, ids: tuple[int, ...]) -> None:
-    """Put waiting jobs ahead of all others in their queues.
-
-    Changes all of them, or none if one is refused.
-
-    \b
-    Example:  qwf run-next 345
-              qwf run-next 345 346
-    Then:     qwf why 345
-    """
-    with conn.transaction():
-        for job in ids:
-            connection.call(conn, "run_next", job_id=job)
-    click.echo(f"next: job {', '.join(map(str, ids))}")
 
 
 def _by_id(ids: Sequence[int], wanted: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Commands about queues, workers and limits."""
+"""Commands about workers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from qwf_agent.cli import (
     errors,
     follow,
     known_names,
-    losses,
     output,
 )
 from qwf_agent.cli.listings import Listing, listed
-from qwf_agent.cli.read import show_list
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 from qwf_agent.system.exit_codes import INTERRUPTED
@@ -32,10 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 SAY_EVERY_S = 10.0  # how often to print progress where no line can change
-
-QUEUE_COLUMNS = (
-    *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max", "waited"),
-)
 
 WORKER_COLUMNS = (
     *("host", "queue", "state", "slots", "running", "model", "seen", "why", "version", "worker"),
@@ -48,27 +42,10 @@ where (%(everyone)s or f.state <> 'stopped') and (%(host)s::text is null or f.ho
   and (%(queue)s::text is null or f.queue = %(queue)s)
 order by f.host, f.queue, f.started_at
 """
-LIMITS = """
-select l.name, l.max_running, count(s.job_id) as running, l.starts, l.per, l.created_at,
-  case when l.starts > 0 then (select count(*) from qwf.limit_starts t
-    where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts)
-  end as started,
-  array_remove(array_agg(s.job_id order by s.job_id), null) as jobs,
-  (select count(*) from qwf.jobs j
-    where j.status = 'queued' and l.name in (j.limit_by, 'queue:' || j.queue)) as queued
-from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name
-group by l.name
-order by l.name
-"""
-MOST_PLACES = 10_000  # what a limit has if it was created with a rate alone
 # Open while a worker may still take the request, or the worker that took it is alive.
 REQUEST = """
-select r.answered_at, r.error, r.progress, r.answered_at is null and case
-  when r.taken_by is null then r.requested_at > qwf.now() - interval '5 min'
-  else exists (
-    select from qwf.worker_overview f
-    where f.worker = r.taken_by and f.state not in ('dead', 'stopped')) end as open
-from qwf.model_requests r
+select r.answered_at, r.error, r.progress, r.state in ('waiting', 'under way') as open
+from qwf.model_request_overview r
 where r.id = %s
 """
 SERVED = """
@@ -80,31 +57,32 @@ order by f.queue
 """
 # The switches of the whole fleet: those that `qwf worker on --fleet` changes, and the others.
 TO_STOP = """
-select distinct f.host, f.queue, c.reason,
-  coalesce(c.desired_state = 'off', false) as off
+select distinct f.host, f.queue, o.reason, coalesce(o.state = 'off', false) as off
 from qwf.worker_overview f
-left join qwf.worker_controls c on c.host_label = f.host and c.queue = f.queue
+left join qwf.order_overview o on o.host = f.host and o.queue = f.queue
 where f.state not in ('dead', 'stopped')
 order by f.host, f.queue
 """
 TO_START = """
-select c.host_label as host, c.queue, c.reason,
-  %(reason)s::text is not null and c.reason is distinct from %(reason)s as off
-from qwf.worker_controls c
-where c.desired_state = 'off'
-order by c.host_label, c.queue
+select o.host, o.queue, o.reason,
+  %(reason)s::text is not null and o.reason is distinct from %(reason)s as off
+from qwf.order_overview o
+where o.state = 'off'
+order by o.host, o.queue
 """
 # Live workers of a host: those that announce a server of the model come first, and have rank 0.
 # Without a model, all of them. The queues of one agent have the same pid.
 KNOWING: LiteralString = """
 select k.queue, k.agent, k.rank
 from (
-  select w.queue, coalesce(w.pid::text, w.id) as agent, f.state in ('off', 'draining') as off, case
-    when %(model)s::text is null or exists (
-      select from jsonb_array_elements(w.servers) s where s -> 'models' ? %(model)s) then 0
-    when %(model)s = any (w.models) then 1 end as rank
-  from qwf.workers w join qwf.worker_overview f on f.worker = w.id
-  where w.host = %(host)s and f.state not in ('dead', 'stopped')
+  select w.queue, coalesce(w.pid::text, w.worker) as agent, w.state in ('off', 'draining') as off,
+    case
+      when %(model)s::text is null or exists (
+        select from qwf.server_overview s
+        where s.worker = w.worker and %(model)s = any (s.models)) then 0
+      when %(model)s = any (w.models) then 1 end as rank
+  from qwf.worker_overview w
+  where w.host = %(host)s and w.state not in ('dead', 'stopped')
 ) k
 where k.rank is not null
 order by k.rank, k.off, k.queue
@@ -115,115 +93,6 @@ from qwf.server_overview s
 where s.host = %(host)s
 order by s.queue
 """
-
-
-@click.command()
-@listed()
-def queues(conn: Connection, as_json: bool) -> Listing:
-    """List the queues with their jobs and workers.
-
-    ~ marks an estimate, from 10,000 jobs on.
-
-    \b
-    Example:  qwf queues
-    Then:     qwf queue pause QUEUE     qwf jobs --queue QUEUE --status queued
-    """
-    found = connection.many(conn, "select * from qwf.queue_overview order by queue")
-    for row in [] if as_json else found:
-        row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
-        row["max"] = row["max_running"]
-        row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
-        row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
-    return Listing(QUEUE_COLUMNS, found, "no queues", "queue")
-
-
-QUEUE_SETTINGS = (
-    "lease", "timeout", "retention", "max-running", "placement", "keep-completed", "on-failure",
-)  # fmt: skip
-
-
-@click.group(cls=commands.Commands)
-def queue() -> None:
-    """Create, pause and resume queues.
-
-    \b
-    Example:  qwf queue create mail --timeout 5min --max-running 4
-              qwf queue pause gpu
-    """
-
-
-@queue.command("create")
-@click.argument("name")
-@click.option(
-    "--lease", type=arguments.duration, metavar="TIME", help="Lease of its jobs: 30s, 5min."
-)
-@arguments.timeout
-@click.option(
-    "--retention",
-    type=arguments.long_duration,
-    metavar="TIME",
-    help="How long ended jobs are kept.",
-)
-@click.option(
-    "--max-running",
-    type=click.IntRange(1, arguments.MOST),
-    metavar="N",
-    help="Maximum number of its jobs that run at once.",
-)
-@click.option(
-    "--placement",
-    type=click.Choice(["spread", "pack"]),
-    help="Who takes a new job: the first to ask, or the best worker with room.",
-)
-@click.option(
-    "--keep-completed/--drop-completed",
-    default=None,
-    help="Whether a completed job leaves its row and its attempt.",
-)
-@click.option(
-    "--on-failure",
-    type=click.Choice(["fail", "ask"]),
-    help="Whether its jobs fail, or ask a person, unless they say it themselves.",
-)
-@click.option(
-    "--unset",
-    type=click.Choice(QUEUE_SETTINGS),
-    multiple=True,
-    metavar="SETTING",
-    help=f"Give a setting its default again: {', '.join(QUEUE_SETTINGS)}. Repeatable.",
-)
-@arguments.yes
-@addresses.database
-def create_queue(
-    conn: Connection, name: str, yes: bool, unset: tuple[str, ...], **given: Any
-) -> None:
-    """Create a queue, or change the given settings of an existing one.
-
-    Asks if a shorter retention would delete jobs.
-    """
-    named = ",".join(setting.replace("-", "_") for setting in unset)
-    if given["retention"] is not None or "retention" in unset:
-        losses.confirm_queue(conn, name, given["retention"], yes)
-    connection.call(conn, "create_queue", name=name, **given, unset=f"{{{named}}}")
-    click.echo(f"queue {name} is set up")
-
-
-@queue.command()
-@click.argument("name")
-@addresses.database
-def pause(conn: Connection, name: str) -> None:
-    """Hand out no more jobs; running ones continue."""
-    connection.call(conn, "pause_queue", name=name)
-    click.echo(f"queue {name} is paused; to resume it: qwf queue resume {name}")
-
-
-@queue.command()
-@click.argument("name")
-@addresses.database
-def resume(conn: Connection, name: str) -> None:
-    """Hand out jobs again."""
-    connection.call(conn, "resume_queue", name=name)
-    click.echo(f"queue {name} is resumed")
 
 
 @click.command()
@@ -428,88 +297,6 @@ def _wait_for_answer(conn: Connection, request: int, what: str) -> dict[str, Any
                     say_at = time.monotonic() + SAY_EVERY_S
             time.sleep(follow.POLL_S)
     return found
-
-
-@click.command()
-@output.json_option
-@addresses.database
-def limits(conn: Connection, as_json: bool) -> None:
-    """List the named limits, and the jobs that hold their slots.
-
-    started: how many have started in the last period of a rate.
-
-    \b
-    Example:  qwf limits
-    """
-    found = connection.many(conn, LIMITS)
-    for row in [] if as_json else found:
-        only_a_rate = row["starts"] is not None and row["max_running"] == MOST_PLACES
-        row |= {"max": None if only_a_rate else row["max_running"], "limit": row["name"]}
-        if row["starts"] is not None:
-            row["rate"] = f"{row['starts']} in {draw.spell(row['per'])}"
-    empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
-    columns = ("limit", "max", "running", "rate", "started", "queued", "jobs")
-    show_list(columns, found, as_json, empty)
-
-
-@click.group(cls=commands.Commands)
-def limit() -> None:
-    """Limit how many jobs run at once, or start in a period.
-
-    A job names its limit in limit_by. To limit a queue: qwf queue create gpu --max-running 2
-
-    \b
-    Example:  qwf limit create mail 2
-              qwf limit create smtp --starts 100 --per 1min
-              qwf enqueue send_email --limit-by mail
-    """
-
-
-@limit.command("create")
-@click.argument("name")
-@click.argument(
-    "max_running", type=click.IntRange(1, arguments.MOST), metavar="[N]", required=False
-)
-@click.option(
-    "--starts",
-    type=click.IntRange(0, arguments.MOST),
-    metavar="N",
-    help="How many jobs may start in any period. 0: any number.",
-)
-@click.option(
-    "--per",
-    type=arguments.duration,
-    metavar="TIME",
-    help="Length of the period: 1s, 10min. Default: a second.",
-)
-@addresses.database
-def create_limit(conn: Connection, name: str, max_running: int | None, **rate: Any) -> None:
-    """Create limit NAME of N jobs at once, or change what is given.
-
-    With --starts, no more of its jobs than that start within any period. Running jobs continue.
-    """
-    connection.call(conn, "create_limit", name=name, max_running=max_running, **rate)
-    click.echo(f"limit {name} is set up; see qwf limits")
-
-
-@limit.command("drop")
-@click.argument("name")
-@arguments.yes
-@addresses.database
-def drop_limit(conn: Connection, name: str, yes: bool) -> None:
-    """Remove a limit that no unfinished job and no current pipeline names.
-
-    queue:NAME is the limit of a queue.
-    """
-    for row in connection.many(conn, LIMITS):
-        if row["name"] == name:
-            rate = f", {row['starts']} starts in {draw.spell(row['per'])}" if row["starts"] else ""
-            arguments.confirm(
-                f"Drop limit {name} ({row['max_running']} at once{rate})? {row['running']} of its "
-                f"jobs run, {draw.counted(row['queued'], 'job')} of it wait.", yes,
-            )  # fmt: skip
-    connection.call(conn, "drop_limit", name=name)
-    click.echo(f"limit {name} is dropped")
 
 
 def _switch(

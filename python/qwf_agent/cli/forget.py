@@ -19,14 +19,14 @@ where f.host = %(host)s and not f.live and f.stopped_at is null
 order by f.last_seen
 """
 ORDERS = """
-select c.queue, case when c.desired_state = 'off' then c.stop_policy else 'on' end as state
-from qwf.worker_controls c
-where c.host_label = %(host)s
-order by c.queue
+select o.queue, case when o.state = 'off' then o.policy else 'on' end as state
+from qwf.order_overview o
+where o.host = %(host)s
+order by o.queue
 """
 BOUND_TO = """
 select count(*)
-from qwf.jobs j
+from qwf.job_details j
 where j.finished_at is null and j.requires ->> 'host' = %(host)s
 """
 
@@ -61,10 +61,11 @@ def forget(
         (name,),
     )
     if not found:
-        known = connection.many(conn, "select 1 from qwf.workers where id = %s", (name,))
         meant = known_names.nearest(conn, "worker", str(name))
         errors.fail(
-            f"worker {name} is not dead" if known else f"no worker {name}",
+            f"worker {name} is not dead"
+            if known_names.has(conn, "worker", str(name))
+            else f"no worker {name}",
             f"did you mean {meant}?" if meant else "qwf workers --all",
         )
     if found[0]["running"]:
@@ -105,8 +106,5 @@ def _forget_box(conn: Connection, box: str, yes: bool) -> None:
             err=True,
         )
     arguments.confirm(f"Forget {box}: {', '.join(lost)}?", yes)
-    with conn.transaction():
-        for row in dead:
-            connection.call(conn, "deregister_worker", worker=row["worker"])
-        conn.execute("delete from qwf.worker_controls where host_label = %s", (box,))
+    connection.call(conn, "forget_host", host=box)
     click.echo(f"{box} is forgotten: {', '.join(lost)}")

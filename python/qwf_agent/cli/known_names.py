@@ -25,16 +25,16 @@ NAMES: LiteralString = "select n.name from qwf.known_names n where n.kind = %s"
 ABLE: dict[str, LiteralString] = {
     "task": """
 select array_agg(distinct t.name) as names
-from qwf.worker_overview f join qwf.workers w on w.id = f.worker
+from qwf.worker_overview w
 left join lateral unnest(w.tasks) t (name) on true
-where f.queue = %s and f.state not in ('dead', 'stopped')
+where w.queue = %s and w.state not in ('dead', 'stopped')
 having bool_and(w.tasks is not null)
 """,
     "model": """
 select array_agg(distinct m.name) as names
-from qwf.worker_overview f join qwf.workers w on w.id = f.worker
+from qwf.worker_overview w
 left join lateral unnest(w.models) m (name) on true
-where f.queue = %s and f.state not in ('dead', 'stopped')
+where w.queue = %s and w.state not in ('dead', 'stopped')
 having bool_and(w.models is not null)
 """,
 }
@@ -44,10 +44,10 @@ select n.queue, n.task, n.required_model as model, min(n.node_id) as node,
   exists (
     select from qwf.worker_overview f
     where f.queue = n.queue and f.state not in ('dead', 'stopped')) as served
-from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
-where r.id = %s and n.queue is not null
+from qwf.job_details n
+where n.run_id = %s and n.queue is not null and n.node_idx is not null
 group by n.queue, n.task, n.required_model
-order by min(n.idx)
+order by min(n.node_idx)
 limit %s
 """
 
@@ -85,6 +85,11 @@ def check(conn: Connection, kind: str, name: str, option: str) -> None:
             _meant(name, known) or f"; there are: {', '.join(sorted(known)[:MAX_LISTED]) or 'none'}"
         )
         raise click.BadParameter(text, param_hint=option)
+
+
+def has(conn: Connection, kind: str, name: str) -> bool:
+    """Return True if the name was seen."""
+    return name in _names(conn, kind)
 
 
 def nearest(conn: Connection, kind: str, name: str) -> str | None:

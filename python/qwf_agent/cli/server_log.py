@@ -12,27 +12,10 @@ from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
 POLL_S = 2.0
-# The newest agent that has the server, also if it has ended: what it printed last is still there.
+# The newest agent that has the server, also if it has ended.
 LOG = """
-select w.pid, coalesce((s.value -> 'external')::boolean, false) as external,
-  coalesce(d.value ->> 'log', '') as log,
-  coalesce((jsonb_path_query_first(d.value,
-    '$.log_bytes ? (@.type() == "number" && @ >= 0 && @ < 1e15)'))::bigint, 0) as printed,
-  coalesce(d.value ->> 'state', 'off') as state, d.value ->> 'model' as model,
-  case when w.stopped_at is not null then 'stopped'
-    when w.last_seen < qwf.now() - g.worker_stale then 'silent' end as agent
-from qwf.workers w
-cross join qwf.settings g
-cross join lateral jsonb_array_elements(w.servers) s
-left join lateral (
-  select r.value
-  from jsonb_path_query(w.stats, '$.servers[*] ? (@.type() == "object")') r (value)
-  where r.value ->> 'name' = s.value ->> 'name'
-  limit 1
-) d on true
-where w.host || '/' || (s.value ->> 'name') = %s
-order by w.started_at desc
-limit 1
+select pid, agent, external, state, model, log, printed
+from qwf.server_logs where server = %s order by started_at desc limit 1
 """
 
 

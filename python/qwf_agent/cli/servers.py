@@ -22,8 +22,8 @@ where (%(host)s::text is null or s.host = %(host)s)
 order by s.host, s.queue, s.server
 """
 SET = """
-select c.server, c.parallel, c.server_idle as idle
-from qwf.worker_controls c where c.host_label = %s and c.queue = %s
+select o.server, o.parallel, o.server_idle as idle
+from qwf.order_overview o where o.host = %s and o.queue = %s
 """
 
 

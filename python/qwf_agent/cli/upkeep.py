@@ -55,7 +55,8 @@ def prune(conn: Connection, yes: bool, as_json: bool) -> None:
         arguments.confirm(f"Delete {lost}, with their attempts, events and answers?", yes)
     rows = connection.many(
         conn,
-        "select (select count(*) from qwf.jobs) as jobs, (select count(*) from qwf.runs) as runs",
+        "select (select count(*) from qwf.job_details) as jobs,"
+        " (select count(*) from qwf.run_details) as runs",
     )
     gone: dict[str, int] = {}
     # each prune() continues where the last one stopped, and wraps around

@@ -22,7 +22,7 @@ class Failures:
 
     @property
     def retries_now(self) -> bool:
-        """Whether somebody has just ended the pause."""
+        """True if somebody has just ended the pause."""
         return self.retry_at == 0.0
 
     def add(self, now: float) -> float:

@@ -44,7 +44,7 @@ def missing_file(path: str) -> str | None:
 
 
 def _is_of_disk(path: str) -> bool:
-    """Whether it must be a file or a folder: `org/name` may be the name of a model on a hub."""
+    """True if it must be a file or a folder: `org/name` may be the name of a model on a hub."""
     return path.startswith(("/", "./", "../")) or path.endswith(FILES)
 
 

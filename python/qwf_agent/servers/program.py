@@ -44,11 +44,11 @@ class Program:
 
     @property
     def exists(self) -> bool:
-        """Whether a process of it has to be waited for."""
+        """True if a process of it has to be waited for."""
         return self.process is not None or self._stopper is not None
 
     def has_ended(self) -> bool:
-        """Whether its process has ended, even if nobody has waited for it yet."""
+        """True if its process has ended, even if nobody has waited for it yet."""
         return self.process is None or self.process.has_ended()
 
     def start(self, model: str | None, parallel: int) -> ServerProcess:
@@ -87,7 +87,7 @@ class Program:
         return code, process.tail(TAIL_BYTES)
 
     def may_try_other_port(self, tail: str) -> bool:
-        """Whether it has ended because its port was taken, and may be started again."""
+        """True if it has ended because its port was taken, and may be started again."""
         may_try = self.port_tries < PORT_TRIES and self._stopper is None
         return may_try and PORT_TAKEN.search(tail) is not None
 
@@ -134,7 +134,7 @@ class Program:
         return self.process.tail(TAIL_BYTES) if self.process is not None else ""
 
     def stats(self, log_bytes: int) -> dict[str, Any]:
-        """What a heartbeat reports about it, with at most `log_bytes` of what it has printed."""
+        """The part of a heartbeat about it, with at most `log_bytes` of what it has printed."""
         process, printed = self.process, self._printed_before
         if process is not None:
             printed = printed.then(process.log)

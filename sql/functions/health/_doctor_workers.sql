@@ -12,7 +12,8 @@ begin
   return query
   select * from _qwf.first_few(array(
     select row('problem', 'worker ' || d.worker,
-      format('worker %s has been silent for %s%s', d.worker, _qwf.spell_duration(date_trunc('second', d.last_seen)),
+      format('worker %s has been silent for %s%s', d.worker,
+        _qwf.spell_duration(date_trunc('second', d.last_seen)),
         case when d.running > 0 then ' and holds ' || _qwf.counted(d.running, 'job') end),
       format('look at box %s: systemctl status ''qwf-agent@*''; if it is gone for good, it is '
         'forgotten after a day, or now: qwf worker forget %s', d.host, d.worker))::_qwf.finding

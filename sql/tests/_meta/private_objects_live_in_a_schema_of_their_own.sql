@@ -36,7 +36,12 @@ select is_empty($$
   from pg_proc p
   cross join lateral aclexplode(p.proacl) g
   where p.pronamespace = '_qwf'::regnamespace and g.grantee <> p.proowner
-$$, 'and none may execute anything there');
+    and not exists (
+      select from pg_depend d join pg_rewrite r on r.oid = d.objid
+      join pg_class v on v.oid = r.ev_class
+      where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_proc'::regclass
+        and d.refobjid = p.oid and v.relnamespace = 'qwf'::regnamespace)
+$$, 'and none may execute anything there but what a public view calls');
 
 select * from finish();
 rollback;

@@ -1,5 +1,6 @@
 -- Style rule 10: tests replace qwf.now(), so no function may use another clock, except to measure
--- how long a search took and to trust its result for a second, and to see that a timeout is over.
+-- how long a search took and to trust its result for a second, to see that a timeout is over, and
+-- how old transactions are.
 begin;
 select plan(1);
 
@@ -12,7 +13,8 @@ select is_empty($$
     'gi') m(clock)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and p.oid <> all (array[
-      'qwf.now', 'qwf.doctor', '_qwf.pick_next', '_qwf.keep_floor']::regproc[])
+      'qwf.now', 'qwf.doctor', '_qwf.pick_next', '_qwf.keep_floor', '_qwf.metrics_of',
+      '_qwf.postgres_metrics']::regproc[])
 $$, 'functions take the time from qwf.now() alone');
 
 select * from finish();

@@ -175,7 +175,7 @@ class DefinitionParts:
         return {"depends_on": [*read]} if read else {}
 
     def _has(self, name: str) -> bool:
-        """Whether a path that begins with this name leads to a node or step that is here. In a
+        """True if a path that begins with this name leads to a node or step that is here. In a
         workflow, `step/node` does, too."""
         return (name if self._is_pipeline else name.partition("/")[0]) in self._parts
 

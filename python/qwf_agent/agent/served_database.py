@@ -26,9 +26,9 @@ log = logging.getLogger("qwf_agent")
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 
 
-class Cell:
-    """What an agent has of one database. Slots, children and model servers are shared by all cells
-    of the agent.
+class ServedDatabase:
+    """What an agent has of one database. Slots, children and model servers are shared by all
+    databases of the agent.
 
     Invariant: once it is open, it has one worker for each queue of the agent, and stays open while
     its database is away.
@@ -36,7 +36,7 @@ class Cell:
 
     def __init__(
         self, address: Address, options: AgentOptions, selector: selectors.BaseSelector,
-        infos: Callable[[], dict[str, str]], accept: Callable[[Cell, int, int], None],
+        infos: Callable[[], dict[str, str]], accept: Callable[[ServedDatabase, int, int], None],
     ) -> None:  # fmt: skip
         self.name = address.cell
         self.number: tuple[int, int] | None = None  # which cell of how many, once it is accepted

@@ -1,0 +1,97 @@
+"""Commands about named limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from qwf_agent.cli import addresses, arguments, commands, output
+from qwf_agent.cli.read import show_list
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
+
+LIMITS = "select * from qwf.limit_overview order by name"
+MOST_PLACES = 10_000  # what a limit has if it was created with a rate alone
+
+
+@click.command()
+@output.json_option
+@addresses.database
+def limits(conn: Connection, as_json: bool) -> None:
+    """List the named limits, and the jobs that hold their slots.
+
+    started: how many have started in the last period of a rate.
+
+    \b
+    Example:  qwf limits
+    """
+    found = connection.many(conn, LIMITS)
+    for row in [] if as_json else found:
+        only_a_rate = row["starts"] is not None and row["max_running"] == MOST_PLACES
+        row |= {"max": None if only_a_rate else row["max_running"], "limit": row["name"]}
+        if row["starts"] is not None:
+            row["rate"] = f"{row['starts']} in {draw.spell(row['per'])}"
+    empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
+    columns = ("limit", "max", "running", "rate", "started", "queued", "jobs")
+    show_list(columns, found, as_json, empty)
+
+
+@click.group(cls=commands.Commands)
+def limit() -> None:
+    """Limit how many jobs run at once, or start in a period.
+
+    A job names its limit in limit_by. To limit a queue: qwf queue create gpu --max-running 2
+
+    \b
+    Example:  qwf limit create mail 2
+              qwf limit create smtp --starts 100 --per 1min
+              qwf enqueue send_email --limit-by mail
+    """
+
+
+@limit.command("create")
+@click.argument("name")
+@click.argument(
+    "max_running", type=click.IntRange(1, arguments.MOST), metavar="[N]", required=False
+)
+@click.option(
+    "--starts",
+    type=click.IntRange(0, arguments.MOST),
+    metavar="N",
+    help="How many jobs may start in any period. 0: any number.",
+)
+@click.option(
+    "--per",
+    type=arguments.duration,
+    metavar="TIME",
+    help="Length of the period: 1s, 10min. Default: a second.",
+)
+@addresses.database
+def create_limit(conn: Connection, name: str, max_running: int | None, **rate: Any) -> None:
+    """Create limit NAME of N jobs at once, or change what is given.
+
+    With --starts, no more of its jobs than that start within any period. Running jobs continue.
+    """
+    connection.call(conn, "create_limit", name=name, max_running=max_running, **rate)
+    click.echo(f"limit {name} is set up; see qwf limits")
+
+
+@limit.command("drop")
+@click.argument("name")
+@arguments.yes
+@addresses.database
+def drop_limit(conn: Connection, name: str, yes: bool) -> None:
+    """Remove a limit that no unfinished job and no current pipeline names.
+
+    queue:NAME is the limit of a queue.
+    """
+    for row in connection.many(conn, LIMITS):
+        if row["name"] == name:
+            rate = f", {row['starts']} starts in {draw.spell(row['per'])}" if row["starts"] else ""
+            arguments.confirm(
+                f"Drop limit {name} ({row['max_running']} at once{rate})? {row['running']} of its "
+                f"jobs run, {draw.counted(row['queued'], 'job')} of it wait.", yes,
+            )  # fmt: skip
+    connection.call(conn, "drop_limit", name=name)
+    click.echo(f"limit {name} is dropped")

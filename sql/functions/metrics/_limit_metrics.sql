@@ -1,0 +1,29 @@
+-- Deploy qwf:functions/metrics/_limit_metrics
+-- Purpose: Returns the figures of limits: how many jobs may run and start, and how many do.
+-- Called by: metrics_of.
+
+begin;
+
+create function _qwf.limit_metrics() returns setof _qwf.metric
+language sql stable
+as $$
+  select m.name, jsonb_build_object('limit', l.name), m.value, 'gauge', m.help
+  from (select) one
+  left join qwf.limits l on true
+  cross join lateral (values
+    ('qwf_limit_max_running', l.max_running::float8,
+      'Jobs of the limit that may run at once.'),
+    ('qwf_limit_running', case when l.name is not null then (
+        select count(s.job_id) from qwf.limit_slots s where s.limit_name = l.name)::float8 end,
+      'Running jobs of the limit.'),
+    ('qwf_limit_starts', l.starts::float8,
+      'Jobs of the limit that may start in its period.'),
+    ('qwf_limit_started', case when l.starts > 0 then (
+        select count(*) from qwf.limit_starts t
+        where t.limit_name = l.name and t.used_at > qwf.now() - l.per
+          and t.place <= l.starts)::float8 end,
+      'Jobs of the limit that started in its last period.')
+  ) m (name, value, help)
+$$;
+
+commit;

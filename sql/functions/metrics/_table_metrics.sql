@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/metrics/_table_metrics
+-- Purpose: Returns the sizes of the tables, and what vacuum has left to do.
+-- Called by: metrics_of, not on a standby, which does not see what vacuum does.
+
+begin;
+
+create function _qwf.table_metrics() returns setof _qwf.metric
+language sql stable
+as $$
+  select m.name, jsonb_build_object('table', t.relname), m.value, 'gauge', m.help
+  from pg_catalog.pg_stat_user_tables t
+  cross join lateral (values
+    ('qwf_dead_rows', t.n_dead_tup, 'Rows that vacuum has not removed yet.'),
+    ('qwf_live_rows', t.n_live_tup, 'Rows, by the server''s statistics.'),
+    ('qwf_table_bytes', pg_catalog.pg_total_relation_size(t.relid), 'Size on disk, with indexes.')
+  ) m (name, value, help)
+  where t.schemaname = 'qwf'
+$$;
+
+commit;

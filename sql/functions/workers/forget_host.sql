@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/workers/forget_host
+-- Purpose: Forgets a box that is gone for good: its dead workers and the orders for it.
+-- Guarantees: The jobs that its workers held are released, as deregister_worker does. A box that
+--   comes back registers again, without the orders. A second call does no harm.
+-- Locks: as deregister_worker, worker by worker, then the orders.
+-- Notifies: worker_control, with host:queue, for each order.
+-- Raises: QW002 if a worker of the box is alive.
+-- Called by: operators, qwf worker forget --host.
+
+begin;
+
+create function qwf.forget_host(host text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_alive text;
+begin
+  select f.worker into v_alive
+  from qwf.worker_overview f
+  where f.host = forget_host.host and f.state not in ('dead', 'stopped')
+  limit 1;
+  if found then
+    raise exception using errcode = 'QW002', message = 'a worker of this box is alive',
+      detail = format('host %s, worker %s', forget_host.host, v_alive),
+      hint = 'stop its agents first: systemctl stop ''qwf-agent@*''';
+  end if;
+  perform qwf.deregister_worker(d.worker)
+  from (
+    select w.worker from qwf.worker_overview w
+    where w.host = forget_host.host and not w.live and w.stopped_at is null
+    order by w.worker
+  ) d;
+  delete from qwf.worker_controls c where c.host_label = forget_host.host;
+end $$;
+comment on function qwf.forget_host is
+  'Forgets a box that is gone: marks its dead workers as stopped, releases the jobs they held, and '
+  'removes the orders for it. QW002 if one of its workers is alive.';
+call _qwf.allow('qwf.forget_host', 'qwf_admin');
+
+commit;
