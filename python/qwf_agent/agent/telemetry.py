@@ -29,9 +29,7 @@ ANSWER_S = 3.0  # longest wait for an answer; then an empty sample takes its pla
 FRESH_S = 5.0  # older readings of a card are ignored
 HUNG_S = 60.0  # a sampler that does not answer for this long is replaced
 FORK_AGAIN_S = 5.0
-EXIT_S = (
-    1.0  # longest wait for the end of the sampler: a driver may block it in the kernel forever
-)
+EXIT_S = 1.0  # longest wait for the end of the sampler: a driver may block it in the kernel forever
 
 
 class Sample(NamedTuple):
