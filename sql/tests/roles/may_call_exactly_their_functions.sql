@@ -29,7 +29,7 @@ create temp table allowed (name, roles) as values
   ('drop_schedule', '{}'), ('enable_schedule', '{}'), ('fire_schedule', '{}'),
     ('next_times', '{qwf_viewer}'),
   ('prune', '{qwf_worker}'),
-  ('worker_control', '{}'),
+  ('worker_control', '{}'), ('forget_host', '{}'),
     ('follow_log', '{qwf_producer,qwf_viewer}'), ('followed_logs', '{qwf_worker}'),
     ('report_log', '{qwf_worker}'), ('read_log', '{qwf_producer,qwf_viewer}'),
     ('worker_orders', '{qwf_worker}'), ('configure_server', '{}'),
