@@ -62,8 +62,8 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "qwf migrate verify",
     ),
     "a column has another type": (
-        ["alter table qwf.job_attempts alter gpu_peak_bytes type numeric"],
-        "drift", "gpu_peak_bytes is numeric",
+        ["alter table qwf.attempt_counts alter outcome type varchar"],
+        "drift", "outcome is character varying",
         "qwf migrate verify",
     ),
     "an index was dropped": (
