@@ -25,7 +25,7 @@ from textual.widgets import ContentSwitcher, DataTable, Input, Static
 from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
-from qwf_agent.cli.top.fleet import Fleet
+from qwf_agent.cli.top.fleet import FleetConnection
 from qwf_agent.look import connection
 from support.poison import JSON, fill
 from support.screens import screen, until
@@ -38,7 +38,7 @@ SIZES = [(80, 24), (160, 50)]
 
 
 @pytest.fixture
-def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
+def fleet(dsn: str, db: Db) -> Iterator[FleetConnection]:
     """A fleet with a bit of everything."""
     box_a = db.execute("select qwf.register_worker('box-a', 'cpu', '{\"slots\": 2}')").fetchone()
     db.execute("select qwf.register_worker('box-b', 'gpu', '{\"current_model\": \"flux\"}')")
@@ -60,11 +60,11 @@ def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
     def connect() -> connection.Connection:
         return connection.connect(dsn, notices=False)
 
-    with Fleet(connect, connect) as found:
+    with FleetConnection(connect, connect) as found:
         yield found
 
 
-def test_control_characters_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> None:
+def test_control_characters_do_not_reach_the_terminal(fleet: FleetConnection, db: Db) -> None:
     db.execute("update qwf.jobs set task = E'a\\x1b[2Jb', last_error = E'\\x07'")
     seen = fleet.look()
     assert {row["task"] for row in [*seen.running, *seen.failed]} == {"a\u241b[2Jb"}
@@ -82,7 +82,7 @@ DOING = [
 
 @pytest.mark.parametrize("size", SIZES)
 def test_each_model_server_has_a_line_and_those_in_trouble_come_first(
-    fleet: Fleet, db: Db, size: tuple[int, int]
+    fleet: FleetConnection, db: Db, size: tuple[int, int]
 ) -> None:
     info = {"servers": [{**SERVER, "name": one["name"]} for one in DOING]}
     db.execute(
@@ -106,7 +106,7 @@ def test_each_model_server_has_a_line_and_those_in_trouble_come_first(
     drive(fleet, size, look)
 
 
-def test_a_deep_queue_is_counted_to_ten_thousand(fleet: Fleet, db: Db) -> None:
+def test_a_deep_queue_is_counted_to_ten_thousand(fleet: FleetConnection, db: Db) -> None:
     db.execute(
         "insert into qwf.jobs (task, queue, status, position, queued_at)"
         " select 't', 'gpu', 'queued', g, qwf.now() from generate_series(1, 10001) g"
@@ -121,7 +121,7 @@ def test_a_deep_queue_is_counted_to_ten_thousand(fleet: Fleet, db: Db) -> None:
     drive(fleet, SIZES[1], look)
 
 
-def drive(fleet: Fleet, size: tuple[int, int], script: Screen) -> None:
+def drive(fleet: FleetConnection, size: tuple[int, int], script: Screen) -> None:
     """Run the screen of that size, and the script on it."""
 
     async def run() -> None:
@@ -145,7 +145,7 @@ def shown(pilot: Pilot[None], name: str) -> str:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_everything_is_on_one_screen(fleet: Fleet, size: tuple[int, int]) -> None:
+def test_everything_is_on_one_screen(fleet: FleetConnection, size: tuple[int, int]) -> None:
     async def look(pilot: Pilot[None]) -> None:
         for part in ("1 queued", "1 running", "box-a", "box-b", "resize", "40% page 3", "q quit",
                      "cpu ━━━─────  43%", "gpu0 ━━━━━━━━  97%", "vram ━━──────  25%"):  # fmt: skip
@@ -162,7 +162,7 @@ def test_everything_is_on_one_screen(fleet: Fleet, size: tuple[int, int]) -> Non
     drive(fleet, size, look)
 
 
-def test_no_value_in_the_database_ends_it(fleet: Fleet, db: Db) -> None:
+def test_no_value_in_the_database_ends_it(fleet: FleetConnection, db: Db) -> None:
     async def walk(pilot: Pilot[None]) -> None:
         fill(db)
         for key, name in (("2", "failed"), ("3", "questions")):
@@ -186,7 +186,7 @@ def test_no_value_in_the_database_ends_it(fleet: Fleet, db: Db) -> None:
 
 
 def test_what_it_cannot_read_or_draw_is_said_in_the_headline(
-    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+    fleet: FleetConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(pilot: Pilot[None]) -> None:
         for where, name, said in (
@@ -201,7 +201,7 @@ def test_what_it_cannot_read_or_draw_is_said_in_the_headline(
     drive(fleet, SIZES[0], fail)
 
 
-def test_each_list_offers_its_own_keys(fleet: Fleet) -> None:
+def test_each_list_offers_its_own_keys(fleet: FleetConnection) -> None:
     async def look(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: "c cancel" in screen(pilot)[-1])
         assert "drain" not in screen(pilot)[-1]
@@ -212,7 +212,7 @@ def test_each_list_offers_its_own_keys(fleet: Fleet) -> None:
     drive(fleet, SIZES[0], look)
 
 
-def test_a_job_is_cancelled_after_a_question(fleet: Fleet, db: Db) -> None:
+def test_a_job_is_cancelled_after_a_question(fleet: FleetConnection, db: Db) -> None:
     asked = "select count(*) from qwf.cancel_requests"
 
     async def cancel(pilot: Pilot[None]) -> None:
@@ -229,7 +229,7 @@ def test_a_job_is_cancelled_after_a_question(fleet: Fleet, db: Db) -> None:
     drive(fleet, SIZES[0], cancel)
 
 
-def test_a_failed_job_is_retried(fleet: Fleet, db: Db) -> None:
+def test_a_failed_job_is_retried(fleet: FleetConnection, db: Db) -> None:
     failed = "select count(*) from qwf.jobs where status = 'failed'"
 
     async def retry(pilot: Pilot[None]) -> None:
@@ -242,7 +242,7 @@ def test_a_failed_job_is_retried(fleet: Fleet, db: Db) -> None:
     drive(fleet, SIZES[0], retry)
 
 
-def test_a_worker_is_switched_off_and_on(fleet: Fleet, db: Db) -> None:
+def test_a_worker_is_switched_off_and_on(fleet: FleetConnection, db: Db) -> None:
     off = "select queue from qwf.switched_off where host = 'box-b'"
 
     async def switch(pilot: Pilot[None]) -> None:
@@ -262,7 +262,7 @@ def test_a_worker_is_switched_off_and_on(fleet: Fleet, db: Db) -> None:
 
 
 def test_a_question_is_answered(
-    applied: Cli, work: Callable[..., list[str]], fleet: Fleet, db: Db
+    applied: Cli, work: Callable[..., list[str]], fleet: FleetConnection, db: Db
 ) -> None:
     run = applied("run", "welcome").stdout.strip()
     work()
@@ -288,7 +288,7 @@ def test_a_question_is_answered(
     assert output == ({"choice": OPTIONS[1]},)
 
 
-def test_a_job_is_shown_in_full(fleet: Fleet) -> None:
+def test_a_job_is_shown_in_full(fleet: FleetConnection) -> None:
     async def look(pilot: Pilot[None]) -> None:
         await pilot.press("2", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, DetailsDialog))
@@ -300,7 +300,9 @@ def test_a_job_is_shown_in_full(fleet: Fleet) -> None:
     drive(fleet, SIZES[0], look)
 
 
-def test_control_characters_inside_a_job_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> None:
+def test_control_characters_inside_a_job_do_not_reach_the_terminal(
+    fleet: FleetConnection, db: Db
+) -> None:
     label = Jsonb({"id": 1, "label": "a\x1b[2Jb\x9bc"})
     db.execute("update qwf.jobs set output = %s where status = 'failed'", (label,))
 
@@ -311,7 +313,9 @@ def test_control_characters_inside_a_job_do_not_reach_the_terminal(fleet: Fleet,
     drive(fleet, SIZES[1], look)
 
 
-def test_the_selected_row_stays_selected_when_other_rows_change(fleet: Fleet, db: Db) -> None:
+def test_the_selected_row_stays_selected_when_other_rows_change(
+    fleet: FleetConnection, db: Db
+) -> None:
     async def look(pilot: Pilot[None]) -> None:
         db.execute("select from qwf.claim('cpu', 'psql', 1)")
         await until(pilot, lambda: table(pilot, "running").row_count == 2)
@@ -326,7 +330,7 @@ def test_the_selected_row_stays_selected_when_other_rows_change(fleet: Fleet, db
 
 
 def test_a_lost_database_is_reported_until_it_is_back(
-    fleet: Fleet, dsn: str, server: Server
+    fleet: FleetConnection, dsn: str, server: Server
 ) -> None:
     def head(pilot: Pilot[None]) -> str:
         return str(pilot.app.query_one("#headline", Static).render())
@@ -351,7 +355,7 @@ def test_it_needs_a_terminal(on_db: Cli) -> None:
     assert "terminal" in result.stderr
 
 
-def test_it_runs_in_a_real_terminal_and_restores_it(fleet: Fleet, dsn: str) -> None:
+def test_it_runs_in_a_real_terminal_and_restores_it(fleet: FleetConnection, dsn: str) -> None:
     child, terminal = pty.fork()
     if child == 0:
         os.environ |= {"QWF_DSN": dsn, "TERM": "xterm-256color"}

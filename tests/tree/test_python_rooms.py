@@ -30,7 +30,7 @@ USES: dict[str, set[str]] = {
     "__main__": {"agent", "child", "config", "servers", "system"},
     "look": {"app", "config", "migrate", "qwf_agent", "system"},
     "cli": {"app", "config", "embedded", "look", "migrate", "qwf_agent", "system"},
-    "web": {"app", "cli", "config", "look", "qwf_agent"},
+    "web": {"app", "config", "look", "qwf_agent"},
 }
 # Commands that another room defines: the command line imports them when they are called, by a name
 # in a string, and uses nothing else of these rooms.

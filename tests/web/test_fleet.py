@@ -352,7 +352,7 @@ def test_model_servers_are_set_and_set_back(visit: Visit, db: Db) -> None:
     shown = section(admin.text("/fleet"))
     assert "<option selected>vllm</option>" in shown
     assert 'name="parallel" min="1" max="10000" value="4"' in shown
-    assert 'value="00:01:30"' in shown
+    assert 'value="1 min 30 s"' in shown
     assert "3 of 4" in shown
     assert shown.count("not chosen") == 2
     assert "configure_server" in shown.partition("<pre")[2], "its SQL"
@@ -452,6 +452,16 @@ def test_a_box_of_any_name_has_a_page(visit: Visit, db: Db, host: str) -> None:
 def test_a_box_that_is_not_there_is_said(visit: Visit, path: str) -> None:
     answer = visit("viewer").get(path)
     assert (answer.status_code, "no box is called" in answer.text) == (404, True)
+
+
+def test_a_box_that_left_only_its_history_has_its_page(visit: Visit, db: Db) -> None:
+    db.execute(
+        "insert into qwf.host_minutes (host, minute, samples, cpu_percent)"
+        " values ('gone', now() - interval '2 h', 12, 50)"
+    )
+    page = visit("viewer").text("/fleet/gone?span=24h")
+    assert "No worker lives there, and no sample came in the last minute." in page
+    assert "Processors" in page
 
 
 def test_the_load_of_a_box_is_sent_for_each_span(visit: Visit, db: Db) -> None:

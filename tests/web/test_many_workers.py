@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web.pages import fleet, waiting
+from qwf_agent.web.pages import overview, waiting
 from qwf_agent.web.reads import snapshot
 from support.visitors import Visit
 
@@ -75,12 +75,12 @@ def test_a_box_beyond_the_first_200_has_its_page(visit: Visit, db: Db) -> None:
     assert "Drain" in page
 
 
-@pytest.mark.parametrize("part", ["WORKERS", "CROWD", "HOSTS", "SERVERS", "QUEUES"])
+@pytest.mark.parametrize("part", ["WORKERS", "CROWD", "BOXES", "SERVERS", "QUEUES"])
 def test_a_slow_part_hides_no_question_and_no_failure(
     visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     ask_and_fail(db)
-    monkeypatch.setattr(snapshot, part, SLOW)
+    monkeypatch.setattr(overview if part == "QUEUES" else snapshot, part, SLOW)
     page = visit("viewer").text("/")
     assert "Left out, because the database takes too long" in page
     assert "Send it?" in page
@@ -91,9 +91,9 @@ def test_a_part_that_cannot_be_computed_hides_nothing_else(
     visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask_and_fail(db)
-    monkeypatch.setattr(fleet, "FAILED_ON", "select 1 / 0 as host, 1 as failed")
+    monkeypatch.setattr(snapshot, "BOXES", "select 1 / 0 as host")
     page = visit("viewer").text("/")
-    assert "or cannot compute it: failures of each box." in page
+    assert "or cannot compute it: boxes." in page
     assert "Send it?" in page
 
 

@@ -25,7 +25,7 @@ from qwf_agent.web.site import access, answering, listed_file, render
 from qwf_agent.web.site.access import Access
 from qwf_agent.web.site.files import Root
 from qwf_agent.web.site.handlers import MOST_FORM, Site
-from qwf_agent.web.site.health import Health
+from qwf_agent.web.site.health import PageHealth
 from qwf_agent.web.site.trusted import Says, Trusted
 
 STATIC = Path(__file__).with_name("static")
@@ -110,7 +110,7 @@ def build(
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=living)
     app.state.listener = snapshot.listener
     app.state.end_streams = snapshot.end_streams
-    app.state.health = Health(data, snapshot.tell)
+    app.state.health = PageHealth(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
     app.state.sandbox, app.state.cell = sandbox is not None, cell
     return Guard(app, hosts, trust_proxy)

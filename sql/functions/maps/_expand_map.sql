@@ -18,6 +18,8 @@ set jit = off
 as $$
 declare
   v_inputs jsonb;
+  v_size bigint;
+  v_length int := case jsonb_typeof(p_list) when 'array' then jsonb_array_length(p_list) end;
   v_problem text;
   v_opened _qwf.opened;
   v_count _qwf.node_count;
@@ -25,7 +27,18 @@ begin
   select _qwf.fold(n.inputs, p_scope) into v_inputs
   from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
   where j.id = p_job;
-  v_problem := _qwf.list_problem(p_list, v_inputs);
+  v_size := octet_length(v_inputs::text);
+  select case  -- bounds what is written for one map
+    when jsonb_typeof(p_list) <> 'array'
+      then format('QW004: map is %s, not a list', jsonb_typeof(p_list))
+    when v_length > s.max_elements
+      then format('QW004: map is a list of %s, at most %s fit (max_elements of qwf.settings)',
+        v_length, s.max_elements)
+    when v_length * v_size > 64 * s.max_value_bytes::bigint
+      then format('QW005: %s elements share inputs of %s bytes each, which is too much together: '
+        'pass a file or an id, and what differs through item', v_length, v_size)
+    end into v_problem
+  from qwf.settings s;
   if v_problem is not null then
     update qwf.jobs j set
       status = k.status, last_error = v_problem,
@@ -43,8 +56,8 @@ begin
   end if;
   v_count := _qwf.insert_elements(p_job, p_list, v_inputs);
   update qwf.jobs j set
-    elements = jsonb_array_length(p_list), remaining_deps = -v_count.closed,
-    failed_elements = jsonb_array_length(p_list) + v_count.closed, progress = 0
+    elements = v_length, remaining_deps = -v_count.closed,
+    failed_elements = v_length + v_count.closed, progress = 0
   where j.id = p_job;
   return (p_job, v_count.run_id, _qwf.map_verdict(p_job), v_count)::_qwf.opened;
 end $$;

@@ -11,10 +11,10 @@ begin
 end $$;
 select is(pg_temp.finds('roles'),
   'fine: The four roles exist and have their grants.', 'as planned');
-grant execute on function qwf.reclaim(int) to public;
-select is(pg_temp.finds('roles'), 'problem: everybody may execute qwf.reclaim(integer) -> '
-  'revoke all on function qwf.reclaim(integer) from public;', 'a function is open to everybody');
-revoke all on function qwf.reclaim(int) from public;
+grant execute on function qwf.prune(int) to public;
+select is(pg_temp.finds('roles'), 'problem: everybody may execute qwf.prune(integer) -> '
+  'revoke all on function qwf.prune(integer) from public;', 'a function is open to everybody');
+revoke all on function qwf.prune(int) from public;
 revoke select on qwf.runs from qwf_viewer;
 select is(pg_temp.finds('roles'), 'problem: qwf_viewer may not read qwf.runs -> as the owner of '
   'this database: qwf migrate grants | psql ADDRESS', 'viewers cannot read');

@@ -8,7 +8,7 @@ select qwf.enqueue_run('w');
 select qwf_test.claim('cpu', 5);
 select qwf_test.travel('2 s');
 select qwf_test.report('s/m[0]'), qwf_test.report('s/m[1]', 'tempfail', error => 'come back');
-select qwf_test.travel('1 h'), qwf.promote_due();
+select qwf_test.travel('1 h'), _qwf.promote_due();
 select qwf_test.claim('cpu', 5);
 select qwf_test.travel('5 s');
 select results_eq($$

@@ -30,9 +30,9 @@ def top(dsn: str | None, every: float) -> None:
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         errors.fail("qwf top needs a terminal", "for programs: qwf queues --json, qwf metrics")
     from qwf_agent.cli.top.app import Top
-    from qwf_agent.cli.top.fleet import Fleet
+    from qwf_agent.cli.top.fleet import FleetConnection
 
-    with Fleet(
+    with FleetConnection(
         lambda: connection.connect(address, notices=False),
         lambda: connection.connect(dsn, notices=False),
     ) as fleet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import psycopg
 from rich.console import Group
@@ -15,17 +15,16 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.timer import Timer
-from textual.widgets import ContentSwitcher, DataTable, Footer, Static, Tab, Tabs
+from textual.widgets import ContentSwitcher, Footer, Static, Tab, Tabs
 
 from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
-from qwf_agent.cli.top.fleet import Fleet, Rows, Snapshot, reason
-from qwf_agent.cli.top.lists import LISTS
+from qwf_agent.cli.top.fleet import FleetConnection, Glance, reason
+from qwf_agent.cli.top.lists import LISTS, ListTable
 from qwf_agent.look import draw, standby
 
 LOW = 30  # lines; on a lower screen the panels are short
 SHARE = 10  # reading takes at most a tenth of the time
-PADDING = 2  # of a cell, both sides
 
 
 # The sixteen colours of a terminal, chosen for the dark background of the screen.
@@ -65,12 +64,12 @@ class Top(App[None]):
         Binding("q", "quit", "quit"),
     ]
 
-    def __init__(self, fleet: Fleet, every: float = 1.0) -> None:
+    def __init__(self, fleet: FleetConnection, every: float = 1.0) -> None:
         super().__init__()
         self.ansi_theme_dark = COLOURS
         self._fleet = fleet
         self._every = every
-        self._seen = Snapshot()
+        self._seen = Glance()
         self._trouble = ""
         self._frozen = False
         self._next: Timer | None = None
@@ -84,7 +83,7 @@ class Top(App[None]):
         yield Tabs(*(Tab(name, id=f"tab-{name}") for name in LISTS))
         with ContentSwitcher(initial="running"):
             for name in LISTS:
-                yield DataTable(id=name, cursor_type="row", zebra_stripes=True)
+                yield ListTable(name)
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
@@ -127,7 +126,7 @@ class Top(App[None]):
             seen, trouble = self._seen, f"cannot read the fleet: {reason(error)}"
         self.call_from_thread(self._show, seen, trouble, time.monotonic() - started)
 
-    def _show(self, seen: Snapshot, trouble: str, took: float) -> None:
+    def _show(self, seen: Glance, trouble: str, took: float) -> None:
         if not self._frozen:
             self._seen, self._trouble = seen, trouble
             self._draw()
@@ -156,7 +155,7 @@ class Top(App[None]):
         self.query_one("#headline", Static).update(head)
         self.query_one("#queues", Static).update(panels.queues(seen.queues, lines))
         unknown = "no metrics" if seen.standby is None else f"load: {standby.ABSENT}"
-        boxes = panels.hosts(seen.hosts, seen.workers, seen.servers, lines + 2, unknown)
+        boxes = panels.hosts(seen.boxes, seen.workers, seen.servers, lines + 2, unknown)
         self.query_one("#hosts", Static).update(draw.Visible(boxes))
         for name, rows in (
             ("running", seen.running),
@@ -164,29 +163,9 @@ class Top(App[None]):
             ("questions", seen.questions),
             ("workers", seen.workers),
         ):
-            self._fill(name, rows)
+            self.query_one(f"#{name}", ListTable).fill(rows, self.size.width)
             number = f" {len(rows)}" if rows else ""
             self.query_one(f"#tab-{name}", Tab).label = f"{name}{number}"
-
-    def _fill(self, name: str, rows: Rows) -> None:
-        """Put rows into a list; the selected row stays selected, wherever it moves."""
-        table = self.query_one(f"#{name}", DataTable)
-        one = LISTS[name]
-        selected, index = self._selected(table), table.cursor_row
-        table.clear(columns=True)
-        if not rows:
-            table.add_column(Text(one.empty, "bright_black"))
-            return
-        widths, cells = one.fitted(rows, self.size.width - PADDING * len(one.columns) - 1)
-        for column, width in zip(one.columns, widths, strict=False):
-            side: Literal["left", "right"] = "right" if column in draw.NUMBERS else "left"
-            table.add_column(Text(column, "bright_black", justify=side), width=width)
-        keys = [one.name_of(row) for row in rows]
-        for key, line in zip(keys, cells, strict=True):
-            table.add_row(*line, key=key)
-        table.move_cursor(
-            row=keys.index(selected) if selected in keys else min(index, len(keys) - 1)
-        )
 
     # Acting -------------------------------------------------------------------------------------
 
@@ -308,18 +287,9 @@ class Top(App[None]):
     def _current(self) -> str:
         return self.query_one(ContentSwitcher).current or "running"
 
-    def _table(self) -> DataTable[Text]:
-        return self.query_one(f"#{self._current()}", DataTable)
+    def _table(self) -> ListTable:
+        return self.query_one(f"#{self._current()}", ListTable)
 
     def _row(self) -> dict[str, Any] | None:
         """The selected row of the list that is shown."""
-        name = self._current()
-        rows: Rows = getattr(self._seen, name)
-        selected = self._selected(self._table())
-        return next((row for row in rows if LISTS[name].name_of(row) == selected), None)
-
-    @staticmethod
-    def _selected(table: DataTable[Text]) -> str | None:
-        if not table.is_valid_row_index(table.cursor_row):
-            return None
-        return table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
+        return self._table().row()

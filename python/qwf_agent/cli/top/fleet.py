@@ -14,6 +14,7 @@ import psycopg
 
 from qwf_agent.cli import addresses, answer, arguments
 from qwf_agent.look import connection, hints, standby
+from qwf_agent.look import fleet as queries
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw import visible
 from qwf_agent.look.standby import Standby
@@ -23,62 +24,28 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
-QUEUES = "select * from qwf.queue_overview order by queue"
 WORKERS = """
-select f.*, c.stop_policy
-from qwf.worker_overview f
-left join qwf.worker_controls c
-  on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
-    and (c.until is null or c.until > qwf.now())
-where f.state <> 'stopped'
-order by f.host, f.queue, f.started_at
+select * from qwf.worker_overview where state <> 'stopped' order by host, queue, started_at
 """
-HOSTS = """
-select distinct on (m.host) m.host, m.cpu_percent, m.ram_percent, m.ram_used_mb, m.ram_total_mb,
-  m.swap_used_mb, m.gpus
-from qwf.host_metrics m
-where m.sampled_at > qwf.now() - interval '1 min'
-order by m.host, m.sampled_at desc
-"""
-SERVERS = "select * from qwf.server_overview"
-RUNNING = """
-select j.id, j.run_id, j.node_id, j.task, j.queue, j.progress, j.progress_message, j.attempt,
-  w.host, date_part('epoch', qwf.now() - j.claimed_at) as seconds
-from qwf.jobs j left join qwf.workers w on w.id = j.claimed_by
-where j.status = 'running'
-order by j.claimed_at
-limit 200
-"""
-FAILED = """
-select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at,
-  case when length(j.last_error) > 4000
-    then left(j.last_error, 2000) || E'\n' || right(j.last_error, 2000) else j.last_error
-  end as error,
-  (select count(*) from qwf.job_attempts a
-    where a.job_id = j.id and a.outcome = 'released') as released
-from qwf.jobs j
-where j.status = 'failed'
-order by j.finished_at desc
-limit 100
-"""
-QUESTIONS = "select * from qwf.find_inputs()"
+BOXES = "select * from qwf.box_overview where live order by host"
+SERVERS = "select * from qwf.server_overview order by host, queue"
 
 
 @dataclass
-class Snapshot:
+class Glance:
     """The fleet at one moment, read from a primary or a standby."""
 
     standby: Standby | None = None
     queues: Rows = field(default_factory=list)
     workers: Rows = field(default_factory=list)
-    hosts: Rows = field(default_factory=list)
+    boxes: Rows = field(default_factory=list)
     servers: Rows = field(default_factory=list)
     running: Rows = field(default_factory=list)
     failed: Rows = field(default_factory=list)
     questions: Rows = field(default_factory=list)
 
 
-class Fleet:
+class FleetConnection:
     """The fleet, over a connection to read and, from the first change on, one to change. Both are
     opened again when they are lost.
 
@@ -93,7 +60,7 @@ class Fleet:
         self._change_over = _Link(connect)
         self._one_at_a_time = threading.Lock()
 
-    def __enter__(self) -> Fleet:
+    def __enter__(self) -> FleetConnection:
         return self
 
     def __exit__(
@@ -105,20 +72,20 @@ class Fleet:
         self._read_from.close()
         self._change_over.close()
 
-    def look(self) -> Snapshot:
+    def look(self) -> Glance:
         """Read a snapshot. A standby has no load of boxes."""
         with self._one_at_a_time:
             conn = self._read_from.connection()
             found = standby.find(conn)
-            return Snapshot(
+            return Glance(
                 standby=found,
-                queues=_read(conn, QUEUES),
+                queues=_read(conn, queries.QUEUES),
                 workers=_read(conn, WORKERS),
-                hosts=_read(conn, HOSTS) if found is None else [],
+                boxes=_read(conn, BOXES) if found is None else [],
                 servers=_read(conn, SERVERS),
-                running=_read(conn, RUNNING),
-                failed=_read(conn, FAILED),
-                questions=_read(conn, QUESTIONS),
+                running=_read(conn, queries.RUNNING),
+                failed=_read(conn, queries.FAILED),
+                questions=_read(conn, queries.QUESTIONS),
             )
 
     def job(self, job: int) -> tuple[dict[str, Any], Rows, Rows]:
@@ -129,10 +96,10 @@ class Fleet:
             if not found:
                 raise click.ClickException(f"job {job} is not there any more")
             row = found[0]
-            query = "select * from qwf.job_attempts where job_id = %s order by attempt"
+            query = "select * from qwf.attempt_overview where job_id = %s order by attempt"
             attempts = _read(conn, query, (job,))
             row["released"] = sum(one["outcome"] == "released" for one in attempts)
-            events = "select * from qwf.job_events where job_id = %s order by id"
+            events = "select * from qwf.event_overview where job_id = %s order by id"
             return row, attempts, _read(conn, events, (job,))
 
     def cancel(self, job: int) -> None:

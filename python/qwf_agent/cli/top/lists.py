@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rich.text import Text
+from textual.widgets import DataTable
 
 from qwf_agent.look import draw
 
 Cells = list[Text]
 Row = dict[str, Any]
+PADDING = 2  # of a cell, both sides
 STOPS = {"hard": "off", "drain": "drain", "pause": "paused"}
 
 
 @dataclass(frozen=True)
-class List:
+class TopList:
     """One list: key column, columns, cells of a row, text if it is empty, actions."""
 
     key: str
@@ -98,28 +100,28 @@ def _cut(column: str, text: Text, width: int) -> Text:
 
 
 LISTS = {
-    "running": List(
+    "running": TopList(
         "id",
         ("id", "run", "what", "host", "took", "progress"),
         _running,
         "nothing is running",
         frozenset({"details", "cancel"}),
     ),
-    "failed": List(
+    "failed": TopList(
         "id",
         ("id", "run", "what", "ended", "tries", "error"),
         _failed,
         "nothing failed recently",
         frozenset({"details", "retry"}),
     ),
-    "questions": List(
+    "questions": TopList(
         "job_id",
         ("run", "node", "widget", "age", "prompt"),
         _question,
         "no open questions",
         frozenset({"details", "answer"}),
     ),
-    "workers": List(
+    "workers": TopList(
         "worker",
         ("host", "queue", "state", "slots", "running", "model", "seen", "why"),
         _workers,
@@ -127,3 +129,41 @@ LISTS = {
         frozenset({"switch"}),
     ),
 }
+
+
+class ListTable(DataTable[Text]):
+    """A list on the screen. The selected row stays selected, wherever it moves."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name, cursor_type="row", zebra_stripes=True)
+        self._kind = LISTS[name]
+        self._shown: list[Row] = []
+
+    def fill(self, rows: list[Row], room: int) -> None:
+        """Show these rows in the width of the screen."""
+        one, selected, index = self._kind, self._selected(), self.cursor_row
+        self._shown = rows
+        self.clear(columns=True)
+        if not rows:
+            self.add_column(Text(one.empty, "bright_black"))
+            return
+        widths, cells = one.fitted(rows, room - PADDING * len(one.columns) - 1)
+        for column, width in zip(one.columns, widths, strict=False):
+            side: Literal["left", "right"] = "right" if column in draw.NUMBERS else "left"
+            self.add_column(Text(column, "bright_black", justify=side), width=width)
+        keys = [one.name_of(row) for row in rows]
+        for key, line in zip(keys, cells, strict=True):
+            self.add_row(*line, key=key)
+        self.move_cursor(
+            row=keys.index(selected) if selected in keys else min(index, len(keys) - 1)
+        )
+
+    def row(self) -> Row | None:
+        """The selected row."""
+        selected = self._selected()
+        return next((row for row in self._shown if self._kind.name_of(row) == selected), None)
+
+    def _selected(self) -> str | None:
+        if not self.is_valid_row_index(self.cursor_row):
+            return None
+        return self.coordinate_to_cell_key(self.cursor_coordinate).row_key.value

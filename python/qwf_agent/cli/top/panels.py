@@ -10,13 +10,13 @@ from rich.text import Text
 
 from qwf_agent.look import draw
 from qwf_agent.look.draw import Row
+from qwf_agent.look.fleet import COUNTED, sums
 
 BAR = 8
 LONGEST = 24  # characters of a box's name
 MIB = 2.0**20
 SWAPPING_MB = 1024
 HOT, WARM = 0.9, 0.7
-COUNTED = 10_000  # queue_overview counts that far, and estimates more
 
 
 def headline(
@@ -26,16 +26,12 @@ def headline(
     if trouble:
         return Text(f" {trouble.splitlines()[0]}", "bold red")
     text = Text(" qwf  ", "bold")
-    queued = sum(min(row["queued"], COUNTED) for row in queues)
-    scheduled = sum(row["scheduled"] for row in queues)
+    all_of_them = sums(queues)
+    scheduled = _count(min(all_of_them["scheduled"], COUNTED), all_of_them["more_scheduled"])
     for number, words, colour in (
-        (_count(queued, any(row["queued"] > COUNTED for row in queues)), "queued", "cyan"),
-        (_count(sum(row["running"] for row in queues)), "running", "yellow"),
-        (
-            _count(min(scheduled, COUNTED), any(row["more_scheduled"] for row in queues)),
-            "scheduled",
-            "bright_black",
-        ),
+        (_count(all_of_them["queued"], all_of_them["more_queued"]), "queued", "cyan"),
+        (_count(all_of_them["running"]), "running", "yellow"),
+        (scheduled, "scheduled", "bright_black"),
         (_count(len(questions)), "questions", "magenta"),
         (_count(len(failed)), "failed recently", "red"),
     ):
@@ -51,7 +47,6 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
     shown = [
         {
             **row,
-            "state": draw.queue_state(row),
             "queued": _count(min(row["queued"], COUNTED), row["queued"] > COUNTED),
             "waited": row["oldest_wait"] or 0,
         }
@@ -123,7 +118,7 @@ def _host(name: str, row: Row | None, width: int, unknown: str) -> list[Text]:
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(name if len(name) <= width else f"{name[: width - 1]}…", "bold")
     text.append(" " * max(1, width - len(name) + 1))
-    if row is None:
+    if row is None or row["sampled_at"] is None:
         return [text.append(unknown, "bright_black")]
     _bar(text, "cpu", row["cpu_percent"])
     _bar(text, "ram", row["ram_percent"])
@@ -132,19 +127,14 @@ def _host(name: str, row: Row | None, width: int, unknown: str) -> list[Text]:
     if row["swap_used_mb"] and row["swap_used_mb"] > SWAPPING_MB:
         text.append(f" swap {draw.size(row['swap_used_mb'] * MIB)}", "magenta")
     lines = [text]
-    for number, card in enumerate(_cards(row["gpus"])):
+    for number, card in enumerate(row["cards"]):
         if number % 2 == 0:
             lines.append(Text(" ", no_wrap=True, overflow="ellipsis"))
-        _bar(lines[-1], f"gpu{card.get('id', number)}", card.get("use_pct"))
-        used, total = card.get("vram_used_mb"), card.get("vram_total_mb")
-        if isinstance(used, int | float) and isinstance(total, int | float) and total > 0:
+        _bar(lines[-1], f"gpu{card['id']}", card["use_pct"])
+        used, total = card["vram_used_mb"], card["vram_total_mb"]
+        if used is not None and total:
             _bar(lines[-1], "vram", min(used, total) * 100 // total)
     return lines
-
-
-def _cards(sent: Any) -> list[Row]:
-    """The cards that a worker sent; it may send anything."""
-    return [card for card in sent if isinstance(card, dict)] if isinstance(sent, list) else []
 
 
 def _bar(text: Text, name: str, percent: Any) -> None:

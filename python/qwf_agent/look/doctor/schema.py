@@ -90,7 +90,7 @@ def _deployed(conn: Connection, dsn: str) -> _Deployed:
 
 
 def _age(conn: Connection) -> str:
-    """Whether the schema is the same, older or newer, by the versions."""
+    """Return True if the schema is the same, older or newer, by the versions."""
     theirs, ours = (
         [int(part) if part.isdecimal() else 0 for part in version.split(".")]
         for version in (call(conn, "version"), __version__)

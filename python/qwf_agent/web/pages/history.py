@@ -34,10 +34,11 @@ where b.host = %(host)s and not b.is_sample
   and b.at > qwf.now() - make_interval(secs => %(length_s)s)
 group by 1 order by 1
 """
+KNOWN = "select exists (select from qwf.box_history where host = %(host)s)"
 
 
 @dataclass(frozen=True)
-class Span:
+class ChartSpan:
     """A stretch of time that charts show, a point each `step_s`."""
 
     name: str
@@ -46,9 +47,9 @@ class Span:
 
 
 SPANS = {
-    "10m": Span("10 minutes, live", 600, 5),
-    "24h": Span("24 hours", 86_400, 300),
-    "14d": Span("14 days", 14 * 86_400, 3600),
+    "10m": ChartSpan("10 minutes, live", 600, 5),
+    "24h": ChartSpan("24 hours", 86_400, 300),
+    "14d": ChartSpan("14 days", 14 * 86_400, 3600),
 }
 
 

@@ -8,48 +8,40 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from qwf_agent.web.pages import fleet, history
-from qwf_agent.web.pages.boxes import Box, boxes
+from qwf_agent.web.pages.boxes import boxes
 from qwf_agent.web.reads import snapshot
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, NotFoundError, Page
 
-KNOWN = """
-select
-  exists (select from qwf.workers w where w.host = %(host)s) as worker,
-  exists (select from qwf.host_metrics m where m.host = %(host)s)
-    or exists (select from qwf.host_minutes m where m.host = %(host)s) as samples
-"""
+BOX = "select * from qwf.box_overview where host = %(host)s"
+SERVERS = "select * from qwf.server_overview where host = %(host)s limit 1000"
 WORKERS = """
-select f.worker, f.queue, f.state, f.slots, f.running, f.version, f.pid, f.project, f.rank,
-  f.vram_mb, f.last_seen, f.started_at, w.labels, w.tasks, w.models
-from qwf.worker_overview f join qwf.workers w on w.id = f.worker
-where f.host = %(host)s
-order by f.state = 'stopped', f.queue, f.started_at desc
+select worker, queue, state, slots, running, version, pid, project, rank, vram_mb, last_seen,
+  started_at, labels, tasks, models
+from qwf.worker_overview
+where host = %(host)s and last_seen < interval '1 day'
+order by state = 'stopped', queue, started_at desc
 limit 50
 """
 RUNNING = """
-select j.id, j.run_id, coalesce(j.node_id, j.task) as name, j.queue, j.progress,
-  j.progress_message, date_part('epoch', qwf.now() - j.claimed_at) as seconds,
-  j.lease_expires_at - qwf.now() as lease_left
-from qwf.workers w join qwf.jobs j on j.claimed_by = w.id and j.status = 'running'
-where w.host = %(host)s
-order by j.claimed_at limit 200
+select id, run_id, name, queue, progress, progress_message, seconds
+from qwf.running_jobs
+where host = %(host)s
+order by claimed_at limit 200
 """
 # No index has the host of a job, so only the newest failures of the fleet are looked through.
 FAILED = """
 select f.* from (
-  select j.id, j.run_id, coalesce(j.node_id, j.task) as name, j.queue, j.finished_at,
-    left(j.last_error, 1000) as error, j.claimed_by
-  from qwf.jobs j
-  where j.status = 'failed'
-  order by j.finished_at desc limit 1000) f
-join qwf.workers w on w.id = f.claimed_by
-where w.host = %(host)s
+  select id, run_id, coalesce(node_id, task) as name, queue, finished_at,
+    left(whole_error, 1000) as error, host
+  from qwf.failed_jobs
+  order by finished_at desc limit 1000) f
+where f.host = %(host)s
 order by f.finished_at desc limit 20
 """
 
 
-class Name(Convertor[str]):
+class AnyName(Convertor[str]):
     """A name as part of an address: whatever a host calls itself, with slashes and line ends."""
 
     regex = r"[\s\S]+"
@@ -63,7 +55,7 @@ class Name(Convertor[str]):
         return value
 
 
-register_url_convertor("name", Name())
+register_url_convertor("name", AnyName())
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
@@ -73,21 +65,19 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         raise NotFoundError(
             f"there is no span {span[:20]}: it is one of {', '.join(history.SPANS)}"
         )
-    known = await _known(look, host)
-    facts = await fleet.engine(look)
+    row = await look.row(BOX, host=host) if "\0" not in host else None
+    await _check_known(look, host, row)
     workers = await look.rows(snapshot.WORKERS_OF_HOST, host=host)
-    samples = [m for m in await look.rows(snapshot.HOSTS) if m["host"] == host]
-    servers = [s for s in await look.rows(snapshot.SERVERS) if s["host"] == host]
-    found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)
-    load = await history.read(look, host, span) if known["samples"] else None
+    found = boxes([row] if row else [], workers, await look.rows(SERVERS, host=host))
+    load = await history.read(look, host, span)
     return {
         "host": host,
         "span": span,
         "spans": history.SPANS,
-        "charts": load.charts() if load else {},
-        "sums": load.sums() if load else [],
-        "box": found[0] if found else Box(host),
-        "engine": facts,
+        "charts": load.charts(),
+        "sums": load.sums(),
+        "box": found[0] if found else None,
+        "engine": await fleet.engine(look),
         "workers": await look.rows(WORKERS, host=host),
         "jobs": await look.rows(RUNNING, host=host),
         "failed": await look.rows(FAILED, host=host),
@@ -106,15 +96,13 @@ async def load_over_time(request: Request, look: Look) -> dict[str, Any]:
     return {"at": load.at, "lines": load.lines}
 
 
-async def _known(look: Look, host: str) -> dict[str, Any]:
-    """What the database has of a host. Raises NotFoundError if it has nothing."""
-    known = await look.row(KNOWN, host=host) if "\0" not in host else None
-    if known is None or not any(known.values()):
+async def _check_known(look: Look, host: str, row: dict[str, Any] | None) -> None:
+    """Raise NotFoundError if the database has nothing of a host."""
+    if row is None and ("\0" in host or not await look.value(history.KNOWN, host=host)):
         raise NotFoundError(
             f"no box is called {host[:200]}: none of this name has registered a worker or sent a"
             " sample, or it was so long ago that it is forgotten"
         )
-    return known
 
 
 PAGES = (

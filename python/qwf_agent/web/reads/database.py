@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from qwf_agent.web.reads.connections import Rows
-from qwf_agent.web.reads.servers import Server, Standby
+from qwf_agent.web.reads.servers import PageServer, PageStandby
 from qwf_agent.web.reads.stored_graphs import STORED, Document, StoredGraphs
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Database:
     def __init__(self, dsn: str, read_dsn: str | None = None) -> None:
         self.dsn = dsn
         self.graphs = StoredGraphs()
-        self._primary = Server(dsn)
-        self._standby = None if read_dsn is None else Standby(read_dsn, self._primary)
+        self._primary = PageServer(dsn)
+        self._standby = None if read_dsn is None else PageStandby(read_dsn, self._primary)
         self._changes = 0
         self._answers: dict[Key, _Answer] = {}
         self._running: dict[Key, asyncio.Task[_Answer]] = {}
@@ -99,7 +99,7 @@ class Database:
             self._standby.changed()
 
     async def warning(self) -> str | None:
-        """What to tell people of what is shown, if a standby makes it too old."""
+        """A warning about the data that is shown, if a standby makes it too old."""
         return None if self._standby is None else await self._standby.warning()
 
     async def close(self) -> None:
@@ -128,7 +128,7 @@ class Database:
 
 @dataclass
 class Look:
-    """What one page asks the database: its statements, in order.
+    """The requests of one page to the database: its statements, in order.
 
     With fresh_s 0 no answer is older than the question, for a page that shows what its reader has
     just done. With `primary` no standby answers, for a page about the server itself.

@@ -35,7 +35,7 @@ select not pg_is_in_recovery() or pg_last_wal_replay_lsn() >= %(lsn)s::pg_lsn as
 """
 
 
-class Server:
+class PageServer:
     """Answers statements, at most MOST_CONNECTIONS at once."""
 
     def __init__(self, dsn: str, wait_s: float = CONNECT_S) -> None:
@@ -92,7 +92,7 @@ class Server:
         return self._pool
 
 
-class Standby:
+class PageStandby:
     """A standby that answers statements, unless the primary has to.
 
     Invariants: from `changed` on it answers nothing until it has all that was committed then, so
@@ -100,8 +100,8 @@ class Standby:
     statement that it had to end) the primary answers. If it is not there, it rests.
     """
 
-    def __init__(self, dsn: str, primary: Server) -> None:
-        self._server, self._primary = Server(dsn, wait_s=WAIT_S), primary
+    def __init__(self, dsn: str, primary: PageServer) -> None:
+        self._server, self._primary = PageServer(dsn, wait_s=WAIT_S), primary
         self._refused: set[str] = set()  # statements; all are constants of this package
         self._rests_until = 0.0
         self._changes = self._has = 0  # changes that we heard of; how many of them it has
@@ -133,7 +133,7 @@ class Standby:
         return None
 
     async def warning(self) -> str | None:
-        """What to tell people of what is shown, if it may be too old."""
+        """A warning about the data that is shown, if it may be too old."""
         now = time.monotonic()
         if now < self._rests_until:
             return "the standby does not answer: the primary is read"
@@ -150,7 +150,7 @@ class Standby:
         await self._server.close()
 
     async def _is_current(self) -> bool:
-        """Whether it has all changes that we heard of."""
+        """Return True if it has all changes that we heard of."""
         changes = self._changes
         if self._has >= changes:
             return True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from qwf_agent.cli.top.fleet import FAILED, QUESTIONS, RUNNING
+from qwf_agent.look.fleet import FAILED, QUESTIONS, QUEUES, RUNNING
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Database
 from qwf_agent.web.reads.listen import CONTROL, EVENTS, METRICS, Listener, sample
@@ -23,66 +23,38 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qwf_agent.web")
 
-QUEUES = "select * from qwf.queue_overview order by queue"
 RUNS = "select * from qwf.find_runs(max_rows => 30)"
-_WORKERS = """
-select f.*, c.stop_policy, c.requested_by, w.stats - 'servers' as stats, w.models, w.labels,
-  w.tasks
-from qwf.worker_overview f
-join qwf.workers w on w.id = f.worker
-left join qwf.worker_controls c
-  on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
-    and (c.until is null or c.until > qwf.now())
-where f.state <> 'stopped'
-"""
 # A login can register thousands. Those that run jobs come first, and the dead last.
-WORKERS = (
-    "select * from ("  # noqa: S608 - of constants
-    + _WORKERS
-    + "order by f.state = 'dead', f.running > 0 desc, f.host, f.queue limit 200) f\n"
-    + "order by f.host, f.queue, f.started_at"
-)
-WORKERS_OF_HOST = _WORKERS + (
-    "  and f.host = %(host)s\n"
-    "order by f.state = 'dead', f.running > 0 desc, f.queue, f.started_at limit 200"
-)
-# All workers, counted.
-CROWD = """
-select count(*) filter (where f.state <> 'dead')::int as workers,
-  count(distinct f.host) filter (where f.state <> 'dead')::int as boxes,
-  count(*) filter (where f.state = 'dead')::int as dead,
-  coalesce(array_agg(distinct f.queue) filter (where f.state in ('off', 'draining')), '{}') as off
-from qwf.worker_overview f
-where f.state <> 'stopped'
+WORKERS = """
+select * from (
+  select * from qwf.worker_overview
+  where state <> 'stopped'
+  order by state = 'dead', running > 0 desc, host, queue limit 200) w
+order by host, queue, started_at
 """
-HOSTS = """
-select distinct on (m.host) m.host, m.sampled_at, m.cpu_percent, m.cpu_ours_percent, m.ram_percent,
-  m.ram_used_mb, m.ram_total_mb, m.ram_ours_used_mb, m.swap_used_mb, m.gpus
-from qwf.host_metrics m
-where m.sampled_at > qwf.now() - interval '1 min'
-order by m.host, m.sampled_at desc limit 1000
+WORKERS_OF_HOST = """
+select * from qwf.worker_overview
+where state <> 'stopped' and host = %(host)s
+order by state = 'dead', running > 0 desc, queue, started_at limit 200
+"""
+# All workers, counted.
+CROWD = "select boxes, workers, dead from qwf.overview"
+BOXES = """
+select * from qwf.box_overview
+where live
+order by running > 0 desc, host limit 1000
 """
 SERVERS = """
-select s.*, c.server as only_server, c.parallel as set_parallel, c.server_idle::text as set_idle
-from qwf.server_overview s
-left join qwf.worker_controls c on c.host_label = s.host and c.queue = s.queue
-order by s.state not in ('broken', 'failed', 'gone'), s.host, s.queue limit 1000
+select * from qwf.server_overview
+order by state not in ('broken', 'failed', 'gone'), host, queue limit 1000
 """
 # What the menu, the title and the icon of every page say. 1,001 means more than 1,000.
-BADGES = """
-select
-  (select count(*) from (
-    select from qwf.jobs j
-    where j.status = 'failed' and j.finished_at > qwf.now() - interval '1 h'
-    order by j.finished_at desc limit 1001) f) as failed,
-  (select count(*) from (
-    select from qwf.jobs j where j.status = 'awaiting_input' order by j.id limit 1001) a) as asked
-"""
+BADGES = "select failed, questions as asked from qwf.overview"
 # Topic: the statement whose answer, when it differs from the last one, is news for tabs.
 TOPICS: dict[str, LiteralString] = {
     "queues": QUEUES,
     "fleet": WORKERS,
-    "hosts": HOSTS,
+    "hosts": "select host, sampled_at from qwf.box_overview where live limit 1000",
     "servers": SERVERS,
     "running": RUNNING,
     "failed": FAILED,
@@ -104,7 +76,7 @@ SHARE = 10  # the pause is at least this many times as long as the reading took
 
 @dataclass
 class News:
-    """What a stream has not passed on yet: topics, and the last sample of each host."""
+    """The news that a stream has not passed on yet: topics, and the last sample of each host."""
 
     topics: set[str] = field(default_factory=set)
     samples: dict[str, str] = field(default_factory=dict)

@@ -71,7 +71,7 @@ class Check:
             await self._tell(["health"])
 
 
-class Health:
+class PageHealth:
     """The checks of the first page."""
 
     def __init__(
