@@ -17,11 +17,7 @@ GRANTED = """
 select g.role, p.oid::regprocedure::text as function
 from unnest(%s::text[], %s::text[]) g (role, function)
 join pg_roles r on r.rolname = g.role
-<<<<<<< HEAD
 join pg_proc p on format('%%s.%%s', p.pronamespace::regnamespace, p.proname) = g.function
-=======
-join pg_proc p on p.pronamespace::regnamespace || '.' || p.proname = g.function
->>>>>>> w-metrics
 where not has_function_privilege(r.oid, p.oid, 'execute')
 """
 
