@@ -1,4 +1,4 @@
-"""What a fleet could do at best, computed from the same arrivals."""
+"""The best that a fleet could do, computed from the same arrivals."""
 
 from __future__ import annotations
 

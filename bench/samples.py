@@ -92,7 +92,7 @@ NAMED = {
 
 
 def named(key: str) -> str:
-    """What else was measured, in words."""
+    """The other measurements, in words."""
     return NAMED[key][0] if key in NAMED else key.replace("_", " ")
 
 

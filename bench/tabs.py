@@ -25,7 +25,7 @@ EVERY = re.compile(r'data-every="([^"]*)"')
 
 
 class Answer(NamedTuple):
-    """What came back, and how long that took."""
+    """The answer, and its time."""
 
     seconds: float
     status: int

@@ -80,7 +80,7 @@ def first(conn: Db, query: sql.SQL, *args: object) -> tuple[Any, ...]:
 
 
 def check_rights(conn: Db) -> str:
-    """What the server says it is. Exits if the tests cannot make their databases there."""
+    """The name and version of the server. Exits if the tests cannot make their databases there."""
     name = conn.info.dbname
     if not name.endswith("_test"):
         raise SystemExit(f"the name of the database has to end in _test, not {name}")

@@ -1,4 +1,4 @@
-"""What mkdocs does for the site of the documentation besides building it: the README is its first
+"""Additions of mkdocs to the site of the documentation besides building it: the README is its first
 page, links from the documents to the code lead to the repository, and the search works from a disk.
 """
 

@@ -96,7 +96,7 @@ def latencies(server: Server, systems: list[System], samples: int) -> Iterator[S
 
 
 def complete(file: Path, samples: int) -> bool:
-    """Whether all samples have been written."""
+    """Return True if all samples have been written."""
     return len(read(file)) >= samples
 
 

@@ -1,4 +1,4 @@
-"""What an enqueue costs in each system: one by one and in bulk, while 20 workers listen."""
+"""Cost of an enqueue in each system: one by one and in bulk, while 20 workers listen."""
 
 from __future__ import annotations
 

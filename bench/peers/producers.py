@@ -78,7 +78,7 @@ def of_pgqueuer(number: int) -> Call:
 
 
 def of_river(number: int) -> Call:
-    """What its client sends for jobs that are not unique."""
+    """The statements of its client for jobs that are not unique."""
     lists = {
         "args": ("jsonb", "{}"), "kind": ("text", "noop"), "most": ("smallint", "25"),
         "metadata": ("jsonb", "{}"), "priority": ("smallint", "1"), "queue": ("text", "default"),

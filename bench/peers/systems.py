@@ -91,7 +91,7 @@ def call(command: list[str], dsn: str, **environment: str) -> None:
 
 
 def said(command: list[str], **environment: str) -> str:
-    """What a peer's command prints. Raises BenchError."""
+    """The output of a peer's command. Raises BenchError."""
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=VERB_S, cwd=install.HERE,
         env={**os.environ, **environment},

@@ -1,4 +1,4 @@
-"""What an enqueue costs a producer, compared with a bare INSERT into an identical table."""
+"""Cost of an enqueue for a producer, compared with a bare INSERT into an identical table."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def enqueue(
 
 
 def awake(base: Database, workers: int) -> bool:
-    """Whether all workers have registered."""
+    """Return True if all workers have registered."""
     return bool(base.value("select count(*) > %s from qwf.workers", workers))
 
 

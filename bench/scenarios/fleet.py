@@ -1,4 +1,4 @@
-"""What an idle fleet costs Postgres."""
+"""Cost of an idle fleet for Postgres."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an open transaction does to queues and to other users of the database: the workload of
+"""Harm of an open transaction to queues and to other users of the database: the workload of
 PgQue's benchmark `xmin-horizon`, for qwf, for a plain queue, and for PgQue itself."""
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def read_batches(index: int, dsn: str, batch: int) -> None:
 
 
 def tick(index: int, dsn: str) -> None:
-    """What pg_cron does for PgQue, until killed."""
+    """Do the work of pg_cron for PgQue, until killed."""
     conn = sessions.connect(dsn)
     rotate_at = 0.0
     for _ in paced(1 / TICK_S):
@@ -227,7 +227,7 @@ def stand_by(index: int, dsn: str, rows: int, folder: str) -> None:
 
 
 def paced(rate: float) -> Iterator[None]:
-    """Yield `rate` times a second for ever; a late turn does not delay those after it."""
+    """Yield `rate` times a second forever; a late turn does not delay those after it."""
     at = time.monotonic()
     while True:
         at += 1 / rate

@@ -82,7 +82,7 @@ def pack(server: Server, seconds: float, busy: tuple[float, ...], jobs: int) -> 
 
 
 def at_best(figure: str, work: list[Job], wait_s: float) -> Sample:
-    """What the first box does at best if a job may wait so long for it."""
+    """The most jobs that the first box does if a job may wait so long for it."""
     done, waits = packed(work, list(SLOTS.values()), wait_s)
     more = {f"wait_ms_{name}": value for name, value in percentiles(waits).items()}
     figure += f", a wait of {1000 * wait_s:g} ms" if wait_s else ""

@@ -1,4 +1,4 @@
-"""What a claim and a finish cost the server, beside the least that can write the same rows.
+"""Cost of a claim and a finish for the server, beside the least that can write the same rows.
 
 Both run in one session and within the server, without a protocol between: the figures are the CPU
 time of that session's process per job.

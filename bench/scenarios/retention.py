@@ -1,4 +1,4 @@
-"""What it costs to delete old jobs: for the work beside it, and on disk."""
+"""Cost of deleting old jobs: for the work beside it, and on disk."""
 
 from __future__ import annotations
 

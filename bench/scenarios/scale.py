@@ -1,4 +1,4 @@
-"""Whether claim and finish get slower as the tables grow."""
+"""Speed of claim and finish as the tables grow."""
 
 from __future__ import annotations
 

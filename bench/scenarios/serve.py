@@ -1,4 +1,4 @@
-"""What an agent adds to a model server, and what it gains from asking for several answers at once.
+"""Overhead of an agent on a model server, and its gain from asking for several answers at once.
 
 A real llama.cpp serves a model of random weights, which the memory of a processor cannot cache: so
 one pass for four answers costs little more than one pass for one. The same requests go to it one

@@ -1,4 +1,4 @@
-"""Whether the rate holds while an open transaction keeps vacuum from removing dead rows."""
+"""The rate while an open transaction keeps vacuum from removing dead rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `qwf web` costs: the time of each page, and the load of many tabs.
+"""Cost of `qwf web`: the time of each page, and the load of many tabs.
 
 An answer of the database serves everybody for a second, so a page is asked for at most that often:
 each timed call reads from the database, except what another page of the same round has just read.
@@ -155,14 +155,14 @@ def pages(link: str, paths: list[str], calls: int, held: str) -> Iterator[Sample
 
 
 def statements_ms(answer: tabs.Answer) -> float:
-    """What the statements of a page took, by its header Server-Timing."""
+    """Time of the statements of a page, by its header Server-Timing."""
     return sum(map(float, re.findall(r"dur=([\d.]+)", answer.headers["server-timing"] or "")))
 
 
 def load(
     base: Database, link: str, process: psutil.Process, paths: list[str], seconds: float, held: str
 ) -> Sample:  # fmt: skip
-    """What open tabs cost, in percent of a core of Postgres."""
+    """Cost of open tabs, in percent of a core of Postgres."""
     with tabs.opened(link, paths) as watched:
         time.sleep(min(5.0, seconds))
         fetched = sum(tab.fetches for tab in watched)

@@ -69,7 +69,7 @@ def workflows(
 
 
 def can_run(system: systems.System) -> bool:
-    """Whether a system is installed now; if not, print why."""
+    """Return True if a system is installed now; if not, print why."""
     try:
         system.install()
     except CannotInstall as error:

@@ -1,4 +1,4 @@
-"""What happens to a chain whose worker is killed without warning."""
+"""The delay of a chain whose worker is killed without warning."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def killed(
 
 
 def complete(path: Path, steps: int) -> bool:
-    """Whether the last step has started."""
+    """Return True if the last step has started."""
     return any(number == steps - 1 for number, _ in read(path))
 
 

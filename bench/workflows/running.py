@@ -53,7 +53,7 @@ class Running(Protocol):
         """CPU time so far: of the servers, and of everything else."""
 
     def written(self) -> dict[str, float]:
-        """What a log without commits, such as that of Redis, has grown to, in bytes."""
+        """Size of a log without commits, such as that of Redis, in bytes."""
 
     def stop(self) -> None:
         """Ask the workers to stop, and wait for their end."""

@@ -183,7 +183,7 @@ def free_port() -> int:
 
 
 def answers(address: str) -> bool:
-    """Whether a server is up."""
+    """Return True if a server is up."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with contextlib.suppress(OSError):
         return bool(direct.open(address, timeout=5).status == 200)

@@ -1,4 +1,4 @@
-"""What the systems are asked to run, and what they answer."""
+"""The work that the systems are asked to run, and their answers."""
 
 from __future__ import annotations
 

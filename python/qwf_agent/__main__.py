@@ -81,13 +81,13 @@ def read_toml(ctx: click.Context, _param: click.Parameter, value: str | None) ->
 
 
 def is_one_address(param: click.Parameter, value: object) -> bool:
-    """Whether the value stands for a list of addresses with this one alone."""
+    """Return True if the value stands for a list of addresses with this one alone."""
     return isinstance(param.type, AddressType) and isinstance(value, str)
 
 
 def misfit(param: click.Parameter, value: object) -> str | None:
-    """What a value of qwf.toml has to be, if it is something else; None if it fits. A text is read
-    as if it were typed."""
+    """The kind that a value of qwf.toml has to be, if it is another; None if it fits. A text is
+    read as if it were typed."""
     if is_one_address(param, value):
         return None
     if param.multiple:

@@ -128,7 +128,8 @@ def find_dsn_to_read(flag: str | None = None) -> str:
 
 
 def _is_named_by_variable() -> bool:
-    """Whether a variable says where the database is, so that no address in qwf.toml counts."""
+    """Return True if a variable says where the database is, so that no address in qwf.toml
+    counts."""
     return any(os.environ.get(name) for name in ("QWF_DSN", "DATABASE_URL", *LOCATION_VARIABLES))
 
 
@@ -236,7 +237,7 @@ def _check_web(path: Path, web: Any) -> None:
 
 
 def unknown_key(key: str, known: Iterable[str]) -> str:
-    """What to say about a key that does not exist."""
+    """Message about a key that does not exist."""
     meant = close_to(key, known)
     return f"unknown key {key!r}: " + (
         f"did you mean {meant!r}?" if meant else f"use one of {', '.join(known)}"
@@ -286,7 +287,8 @@ def _name_of(uid: int) -> str:
 
 
 def _is_private_group(found: os.stat_result) -> bool:
-    """Whether the group is that of the owner alone, as on systems that give each user one."""
+    """Return True if the group is that of the owner alone, as on systems that give each user
+    one."""
     try:
         group, owner = grp.getgrgid(found.st_gid), pwd.getpwuid(found.st_uid).pw_name
     except KeyError:

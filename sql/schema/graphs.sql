@@ -24,7 +24,7 @@ comment on column qwf.graphs.pipeline_ids is
   'Pipeline versions it was compiled from, sorted by pipeline name.';
 comment on column qwf.graphs.node_count is 'Number of nodes.';
 comment on column qwf.graphs.context_checks is
-  'What enqueueing a run checks in its context: step inputs with their schemas, and needed paths.';
+  'Checks of the context when a run is enqueued: step inputs with their schemas, and needed paths.';
 comment on column qwf.graphs.deadline is
   'Time limit of a run, from its start or from its run_at; null: no limit.';
 comment on column qwf.graphs.created_at is 'When it was compiled.';
@@ -70,7 +70,7 @@ comment on column qwf.graph_nodes.node_id is 'step/node; for an input, the step 
 comment on column qwf.graph_nodes.step_id is 'Step it came from.';
 comment on column qwf.graph_nodes.pipeline is 'Pipeline it came from; null for an input.';
 comment on column qwf.graph_nodes.task is
-  'What a worker runs: the name of a node module or task, command, or input.';
+  'The work: the name of a node module or task, command, or input.';
 comment on column qwf.graph_nodes.queue is
   'Queue that serves it; null for an input, which needs no worker.';
 comment on column qwf.graph_nodes.dep_count is 'How many nodes it depends on.';
@@ -89,7 +89,7 @@ comment on column qwf.graph_nodes.vram_mb is 'GPU memory it needs, MiB.';
 comment on column qwf.graph_nodes.requires is 'Labels that a worker must have.';
 comment on column qwf.graph_nodes.limit_by is 'Named limit that it counts against; null: none.';
 comment on column qwf.graph_nodes.on_failure is
-  'What happens when it fails for good: fail, continue or ask.';
+  'The reaction when it fails for good: fail, continue or ask.';
 comment on column qwf.graph_nodes.run_if is
   'all_done: runs when its dependencies have ended, in any way; null: when they are satisfied.';
 comment on column qwf.graph_nodes.map is

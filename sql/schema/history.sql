@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/history
--- What happened: attempts, unusual events, answers, files. Append-only.
+-- History: attempts, unusual events, answers, files. Append-only.
 
 begin;
 
@@ -43,7 +43,7 @@ comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of 
 comment on column qwf.job_attempts.cpu_seconds is 'CPU time used, seconds.';
 comment on column qwf.job_attempts.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
 comment on column qwf.job_attempts.log_tail is
-  'What the body printed; of a long log its beginning, how many bytes are left out, and its end. '
+  'Output of the body; of a long log its beginning, how many bytes are left out, and its end. '
   'Null: the worker sent no log.';
 comment on column qwf.job_attempts.usage is
   'Tokens that the body used of model servers, as these count them.';
@@ -67,7 +67,7 @@ comment on column qwf.job_events.id is 'Grows in order of writing.';
 comment on column qwf.job_events.at is 'When.';
 comment on column qwf.job_events.run_id is 'The run; null: none.';
 comment on column qwf.job_events.job_id is 'The job; null: the run as a whole.';
-comment on column qwf.job_events.type is 'What happened.';
+comment on column qwf.job_events.type is 'Kind of the event.';
 comment on column qwf.job_events.actor is
   'Worker or login that did it; web for ada: login web, which said in the setting qwf.actor that '
   'it acts for ada. Nobody checks that name.';

@@ -122,7 +122,7 @@ comment on column qwf.jobs.node_idx is 'Its node in that graph; null for an elem
 comment on column qwf.jobs.node_id is
   'step/node; step/node[3] for an element of a map; the step, for an input.';
 comment on column qwf.jobs.queue is 'Queue that serves it; null for an input.';
-comment on column qwf.jobs.task is 'What a worker runs.';
+comment on column qwf.jobs.task is 'Name of the task or program that a worker runs.';
 comment on column qwf.jobs.status is 'State; see docs/concepts.md.';
 comment on column qwf.jobs.project is 'Tenant tag; empty is a project like any other.';
 comment on column qwf.jobs.priority is 'Lower is sooner.';
@@ -135,9 +135,10 @@ comment on column qwf.jobs.inputs is
   'Inputs as defined, references unresolved; args of a standalone job.';
 comment on column qwf.jobs.resolved_inputs is
   'Inputs as last handed to a worker; null if inputs hold no reference.';
-comment on column qwf.jobs.output is 'What the body returned; the answer, for an input.';
+comment on column qwf.jobs.output is 'Value that the body returned; the answer, for an input.';
 comment on column qwf.jobs.input_spec is
-  'What a person is asked: widget, prompt, target, options; references resolved when it is asked.';
+  'The question to a person: widget, prompt, target, options; references resolved when it is '
+  'asked.';
 comment on column qwf.jobs.guarded is
   'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
 comment on column qwf.jobs.remaining_deps is

@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/live_logs
--- What running bodies print, for people who follow a log right now. Nothing is written while nobody
+-- Output of running bodies, for people who follow a log right now. Nothing is written while nobody
 -- follows.
 
 begin;

@@ -7,8 +7,8 @@ create table _qwf.locks (
   name text primary key
 );
 comment on table _qwf.locks is
-  'What only one session at a time may do: it locks the row. Unlike an advisory lock, which anyone '
-  'who can connect may hold, only functions of the engine can lock it.';
+  'One row for each task that only one session at a time may do: it locks the row. Unlike an '
+  'advisory lock, which anyone who can connect may hold, only functions of the engine can lock it.';
 comment on column _qwf.locks.name is
   'tick, roll_up (statistics and minutes), definitions (registering them) or schedules (creating '
   'them).';
@@ -19,7 +19,7 @@ create table _qwf.secret (
   key text not null default gen_random_uuid()::text || gen_random_uuid()::text
 );
 comment on table _qwf.secret is
-  'What sessions sign their hints with, so that nobody else can write one (see _read_hints).';
+  'Key with which sessions sign their hints, so that nobody else can write one (see _read_hints).';
 comment on column _qwf.secret.single is 'Always true: there is one row.';
 comment on column _qwf.secret.key is 'Drawn when the schema is deployed; 244 random bits.';
 insert into _qwf.secret default values;

@@ -9,7 +9,7 @@ comment on type _qwf.problem is
 
 create type _qwf.finding as (level text, subject text, says text, hint text);
 comment on type _qwf.finding is
-  'What a check of doctor() found: how bad it is, what it is about, the sentence, what to do.';
+  'A finding of a check of doctor(): its level, its subject, the sentence, the remedy.';
 
 create type _qwf.resolution as (value jsonb, error text);
 comment on type _qwf.resolution is
@@ -19,7 +19,7 @@ create type _qwf.claim_terms as (
   closed boolean, packed boolean, max_running int, lease interval, timeout interval,
   limited boolean, asleep boolean, worker qwf.workers);
 comment on type _qwf.claim_terms is
-  'What a claim needs to know. closed: the queue is paused or the worker is off; packed: a better '
+  'The terms of a claim. closed: the queue is paused or the worker is off; packed: a better '
   'worker comes first; limited: jobs wait for a limit; asleep: somebody sleeps on the queue; '
   'worker: its row, null if it is not registered.';
 
@@ -32,8 +32,8 @@ comment on type _qwf.picked is
 
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is
-  'What a job needs from a limit before it is handed out: a locked free slot, and a locked start '
-  '(null: the limit has no rate).';
+  'The parts of a limit that a job needs before it is handed out: a locked free slot, and a locked'
+  ' start (null: the limit has no rate).';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
 comment on type _qwf.band is
@@ -67,7 +67,7 @@ create type _qwf.new_job as (
 comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and with its defaults.';
 
 create type _qwf.job_key as (project text, task text, key text);
-comment on type _qwf.job_key is 'What must be unique of a standalone job.';
+comment on type _qwf.job_key is 'The columns that must be unique of a standalone job.';
 
 create type _qwf.held as (
   "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,
@@ -127,7 +127,8 @@ comment on type _qwf.run_filter is 'The filter of find_runs, checked; null: any.
 
 create type _qwf.found as (ids bigint[], searched_to bigint);
 comment on type _qwf.found is
-  'What a search found, the newest first, and the oldest id it looked at; null: it looked at all.';
+  'Rows that a search found, the newest first, and the oldest id it looked at; null: it looked at '
+  'all.';
 
 create type _qwf.given_options as (
   kind text, name text, task text, queue text, options jsonb, possible text[]);

@@ -38,7 +38,7 @@ comment on column qwf.queues.keep_completed is
   'False: a standalone job that completed leaves no row and no attempt; its figures stay in '
   'job_stats.';
 comment on column qwf.queues.on_failure is
-  'What happens when a standalone job that does not say it itself fails for good: fail, or ask (a '
+  'The reaction when a standalone job that does not say it itself fails for good: fail, or ask (a '
   'person decides).';
 comment on column qwf.queues.created_at is 'When it was created.';
 

@@ -102,6 +102,6 @@ comment on type _qwf.cron is
   'repeats: a local time that occurs twice counts twice.';
 
 create type _qwf.fired as (job_id bigint, run_id bigint, error text);
-comment on type _qwf.fired is 'What a schedule enqueued, or why enqueuing failed.';
+comment on type _qwf.fired is 'The work that a schedule enqueued, or why enqueuing failed.';
 
 commit;

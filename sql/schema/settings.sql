@@ -109,7 +109,7 @@ comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in b
 comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
 comment on column qwf.settings.notify_events is
-  'Whether ended runs, failed jobs and questions are sent on channel qwf_events; costs time at '
+  'True if ended runs, failed jobs and questions are sent on channel qwf_events; costs time at '
   'each.';
 
 commit;

@@ -22,13 +22,13 @@ create type qwf.claimed_job as (
   lease_expires_at timestamptz, project text, labels jsonb,
   light boolean, created_at timestamptz);
 comment on type qwf.claimed_job is
-  'What a worker gets from claim: the work, and the token that every report about it must carry. '
-  'created_at is that of the run, or of a standalone job: with it a folder tells two jobs with one '
-  'id apart.';
+  'A job as a worker gets it from claim: the work, and the token that every report about it must '
+  'carry. created_at is that of the run, or of a standalone job: with it a folder tells two jobs '
+  'with one id apart.';
 
 create type qwf.enqueued as (job_id bigint, merged boolean, kept text);
 comment on type qwf.enqueued is
-  'What became of an item of enqueue_many. merged: a job with its key was there. kept: new (a new '
+  'The result of an item of enqueue_many. merged: a job with its key was there. kept: new (a new '
   'job), old args (the job that was there stays as it is), new args (it has those of the item).';
 
 create type qwf.lease_verdict as (token uuid, verdict text);
@@ -115,8 +115,8 @@ comment on type qwf.run_verdict is
 
 create type qwf.finding as ("check" text, level text, subject text, says text, hint text);
 comment on type qwf.finding is
-  'What a check of doctor() found. level: problem, unchecked (the check failed), note, or fine (it '
-  'found nothing); subject: what it is about, as in job 7; hint: what to do.';
+  'A finding of a check of doctor(). level: problem, unchecked (the check failed), note, or fine '
+  '(it found nothing); subject: what it is about, as in job 7; hint: what to do.';
 
 create type qwf.missing_option as (
   kind text, name text, task text, option text, declared text, says text, hint text);
@@ -126,6 +126,6 @@ comment on type qwf.missing_option is
   'node, as in sign_up mail/send. says: the same as a sentence; hint: where to give the option.';
 
 create type qwf.started as (job_id bigint, run_id bigint);
-comment on type qwf.started is 'What was enqueued: a standalone job or a run; the other is null.';
+comment on type qwf.started is 'The enqueued work: a standalone job or a run; the other is null.';
 
 commit;

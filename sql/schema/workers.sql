@@ -55,7 +55,7 @@ comment on column qwf.workers.task_options is
   'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
   'engine does not apply them; find_missing_options() compares them with what was enqueued.';
 comment on column qwf.workers.follows_orders is
-  'Whether it reads worker_orders() and gives its jobs back by itself when it is off hard; else '
+  'True if it reads worker_orders() and gives its jobs back by itself when it is off hard; else '
   'heartbeat() does.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers, '
@@ -80,8 +80,8 @@ create table qwf.worker_controls (
   primary key (host_label, queue)
 );
 comment on table qwf.worker_controls is
-  'Whether a host should serve a queue, and with which model server; no row means on. '
-  'Rows stay when workers stop; a plain INSERT or UPDATE works.';
+  'One row for each host and queue that somebody has set: the wanted state, and model server; no '
+  'row means on. Rows stay when workers stop; a plain INSERT or UPDATE works.';
 comment on column qwf.worker_controls.host_label is 'The box.';
 comment on column qwf.worker_controls.queue is 'The queue.';
 comment on column qwf.worker_controls.desired_state is 'on or off.';

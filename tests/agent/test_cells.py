@@ -75,7 +75,7 @@ class Pair(NamedTuple):
         until(lambda: not self.is_there(), "the end of the server")
 
     def is_there(self) -> bool:
-        """Whether south answers."""
+        """Return True if south answers."""
         try:
             psycopg.connect(self.south.dsn, connect_timeout=10).close()
         except psycopg.OperationalError:

@@ -62,8 +62,8 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "qwf migrate verify",
     ),
     "a column has another type": (
-        ["alter table qwf.job_attempts alter gpu_peak_bytes type numeric"],
-        "drift", "gpu_peak_bytes is numeric",
+        ["alter table qwf.attempt_counts alter outcome type varchar"],
+        "drift", "outcome is character varying",
         "qwf migrate verify",
     ),
     "an index was dropped": (
@@ -274,6 +274,16 @@ def test_the_private_server_of_up_has_no_such_note(
     assert "every login" in on_db("doctor", "--only", "roles", "--dsn", dsn).stdout
     (tmp_path / "address").write_text(dsn + "\n")
     assert "every login" not in on_db("doctor", "--only", "roles", "--dsn", dsn).stdout
+
+
+def test_sql_and_python_make_the_same_checks(db: Db) -> None:
+    rows = db.execute("select name from _qwf.doctor_checks()").fetchall()
+    asked = [n for n in checks.NAMES if n not in checks.IN_PYTHON or n in checks.IN_BOTH]
+    assert [name for (name,) in rows] == asked
+    body = shipped.read().functions["_qwf.doctor_server"].body
+    assert body is not None
+    assert f"upgrade the server to {migrate.OLDEST_SERVER} or newer" in body
+    assert f"< {migrate.OLDEST_SERVER}0000" in body
 
 
 def test_the_text_is_for_people(on_db: Cli) -> None:

@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from qwf_agent.cli.top.app import Top
-from qwf_agent.cli.top.fleet import Fleet
+from qwf_agent.cli.top.fleet import FleetConnection
 from qwf_agent.look import connection, standby
 from qwf_agent.look.doctor import standbys
 from support import screens
@@ -256,20 +256,20 @@ def test_top_reads_from_the_standby_and_changes_the_primary(pair: Pair) -> None:
     (job,) = pair.db.execute("select qwf.enqueue('t', queue => 'default')").fetchall()[0]
     pair.settle()
 
-    async def look(fleet: Fleet) -> None:
+    async def look(fleet: FleetConnection) -> None:
         async with Top(fleet, every=0.2).run_test(size=(160, 50)) as pilot:
             await screens.until(pilot, lambda: "box-a" in "".join(screens.screen(pilot)))
             lines = screens.screen(pilot)
             assert "standby" in lines[0]
             assert any("box-a load: not on a standby" in line for line in lines)
 
-    with Fleet(lambda: open_(pair.standby), lambda: open_(pair.primary)) as fleet:
+    with FleetConnection(lambda: open_(pair.standby), lambda: open_(pair.primary)) as fleet:
         asyncio.run(look(fleet))
         fleet.cancel(job)
     status = pair.db.execute("select status::text from qwf.jobs where id = %s", [job]).fetchone()
     assert status == ("cancelled",)
     with (
-        Fleet(lambda: open_(pair.standby), lambda: open_(pair.standby)) as fleet,
+        FleetConnection(lambda: open_(pair.standby), lambda: open_(pair.standby)) as fleet,
         pytest.raises(click.ClickException, match="this server is a standby"),
     ):
         fleet.cancel(job)

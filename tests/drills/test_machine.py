@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from support.machine.state_machine import machine_on, prepare
+from support.thorough import THOROUGH
 
-SEQUENCES = int(os.environ.get("QWF_SEQUENCES", "500"))
+# Each planted bug is found within 180 sequences: see test_seeded_bugs.py.
+SEQUENCES = int(os.environ.get("QWF_SEQUENCES", "1000" if THOROUGH else "240"))
 STEPS = int(os.environ.get("QWF_STEPS", "25"))
 # Making a counterexample short takes minutes.
 PHASES = [Phase.generate] + [Phase.shrink] * (os.environ.get("QWF_SHRINK") == "1")

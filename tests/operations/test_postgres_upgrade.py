@@ -232,7 +232,7 @@ def settle(cluster: embedded.Cluster) -> None:
 
 
 def makes_checksums(cluster: embedded.Cluster) -> bool:
-    """Whether initdb of this version makes checksums unless told otherwise."""
+    """Return True if initdb of this version makes checksums unless told otherwise."""
     told = subprocess.run(
         [cluster.bin / "initdb", "--help"], capture_output=True, text=True, check=True
     )

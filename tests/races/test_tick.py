@@ -124,7 +124,7 @@ def test_a_worker_waits_for_a_hanging_tick_that_reclaims_its_job(race: Race) -> 
 
 @pytest.mark.parametrize("never", ["infinity", "294276-12-31"])
 def test_a_job_for_the_end_of_time_does_not_stop_ticks(race: Race, never: str) -> None:
-    """Whether it is refused or scheduled, everything else continues."""
+    """The part is refused or scheduled, and everything else continues."""
     call = "select qwf.enqueue('t', queue => 'cpu', run_at => %s)"
     assert race.sqlstate(call, never) in ("00000", "QW005")
     assert race.one("select qwf.tick() -> 'ran'") is True

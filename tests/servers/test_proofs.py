@@ -127,7 +127,7 @@ def test_a_killed_body_gives_its_place_in_the_server_back(
 
 
 def asks(pid: int, port: int) -> bool:
-    """Whether the process has a connection to this port of this machine."""
+    """Return True if the process has a connection to this port of this machine."""
     links = [fd for fd in Path(f"/proc/{pid}/fd").iterdir() if fd.is_symlink()]
     inodes = {str(link.readlink()) for link in links}
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]

@@ -191,7 +191,7 @@ def name_of(pid: int) -> str:
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs; a zombie does not count."""
+    """Return True if the process runs; a zombie does not count."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):  # it has ended, or ends while it is read

@@ -87,7 +87,7 @@ class Seen(HTMLParser):
         return [link["href"] for link in self.all("a") if "href" in link]
 
     def _is_closed_here(self) -> bool:
-        """Whether the tag that was just read ends itself, as in SVG."""
+        """Return True if the tag that was just read ends itself, as in SVG."""
         return (self.get_starttag_text() or "").endswith("/>")
 
     def _check(self) -> None:
@@ -126,7 +126,8 @@ def _problems(tag: str, attributes: dict[str, str]) -> Iterable[str]:
 
 
 def _is_foreign(tag: str, attributes: dict[str, str]) -> bool:
-    """Whether it is a link to another site as one should be, or a picture that is in the page."""
+    """Return True if it is a link to another site as one should be, or a picture that is in the
+    page."""
     if tag == "a":
         rel = attributes.get("rel", "").split()
         safe = {"noopener", "noreferrer"} <= set(rel)

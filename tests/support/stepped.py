@@ -30,7 +30,7 @@ def obeying(folder: Path, name: str = "one", **model: Any) -> dict[str, Any]:
 
 
 def awaits_answer(selector: selectors.BaseSelector) -> bool:
-    """Whether a request is under way: its answer takes as long as the machine likes."""
+    """Return True if a request is under way: its answer takes as long as the machine likes."""
     return any(isinstance(key.fileobj, socket.socket) for key in selector.get_map().values())
 
 

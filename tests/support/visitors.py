@@ -40,7 +40,7 @@ class Visitor:
         self._rights = rights
 
     def may(self, action: str) -> bool:
-        """Whether the role of this visitor may call the function, by Postgres."""
+        """Return True if the role of this visitor may call the function, by Postgres."""
         return action in self._rights
 
     def get(self, path: str, **options: Any) -> httpx.Response:

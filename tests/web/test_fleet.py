@@ -454,6 +454,16 @@ def test_a_box_that_is_not_there_is_said(visit: Visit, path: str) -> None:
     assert (answer.status_code, "no box is called" in answer.text) == (404, True)
 
 
+def test_a_box_that_left_only_its_history_has_its_page(visit: Visit, db: Db) -> None:
+    db.execute(
+        "insert into qwf.host_minutes (host, minute, samples, cpu_percent)"
+        " values ('gone', now() - interval '2 h', 12, 50)"
+    )
+    page = visit("viewer").text("/fleet/gone?span=24h")
+    assert "No worker lives there, and no sample came in the last minute." in page
+    assert "Processors" in page
+
+
 def test_the_load_of_a_box_is_sent_for_each_span(visit: Visit, db: Db) -> None:
     for host in ("box-a", "box-b"):
         card = {"vram_used_mb": 1024, "vram_total_mb": 2048}

@@ -38,7 +38,7 @@ def answers(db: Db) -> list[Any]:
 
 
 def fits(page: Page) -> bool:
-    """Whether nothing is wider than the window."""
+    """Return True if nothing is wider than the window."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 

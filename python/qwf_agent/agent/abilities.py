@@ -1,4 +1,4 @@
-"""What an agent can run: the names of the user's tasks and models, and the cards of the box. A
+"""The abilities of an agent: the names of the user's tasks and models, and the cards of the box. A
 short-lived child finds them, so the agent itself imports no user code and opens no driver."""
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Abilities(NamedTuple):
 
 
 class ServedModels(NamedTuple):
-    """What the model servers of an agent offer: the models that can be had now, and the servers as
-    register_worker() takes them."""
+    """The offer of the model servers of an agent: the models that can be had now, and the servers
+    as register_worker() takes them."""
 
     models: list[str]
     servers: list[dict[str, Any]]
@@ -110,7 +110,7 @@ def warn_of_unserved(task_options: dict[str, dict[str, str]], queues: tuple[str,
 def registrations(
     options: AgentOptions, abilities: Abilities, served: ServedModels | None = None
 ) -> dict[str, str]:
-    """What the worker of each queue registers about itself, as JSON. The one of the queue llm
+    """The registration of the worker of each queue, as JSON. The one of the queue llm
     registers the model servers, if there are some; all have their models."""
     common = _registration(options, abilities, served)
     servers = {} if served is None else {"servers": served.servers}

@@ -26,7 +26,8 @@ class CardModels:
         self._met: dict[object, Claim] = {}
 
     def may_load(self, claim: Claim, slot: Slot) -> bool:
-        """Whether the child of the slot may take the job: it has the model, or may load it."""
+        """Return True if the child of the slot may take the job: it has the model, or may load
+        it."""
         if slot.card is None or not self._is_for_child(claim):
             return True
         last = slot.claims[-1].model if slot.claims else None
@@ -37,8 +38,8 @@ class CardModels:
         return [self._resident(slot) for slot in self._pool if slot.card is not None]
 
     def needs(self, now: float, held_mb: Callable[[str], int]) -> list[Need]:
-        """What idle children have to load for the jobs in the backlog: each job gets a child, if
-        possible one that has its model, else the one on whose card servers hold least."""
+        """Models that idle children have to load for the jobs in the backlog: each job gets a
+        child, if possible one that has its model, else the one on whose card servers hold least."""
         idle = [
             slot for slot in self._pool
             if slot.card is not None and slot.ready and not slot.claims and not slot.orders.exist()
@@ -60,7 +61,7 @@ class CardModels:
         return found
 
     def is_used(self, card: str) -> bool:
-        """Whether a child runs a job now that has the card to itself."""
+        """Return True if a child runs a job now that has the card to itself."""
         return any(
             share_memory(card, str(slot.card)) and any(claim.heavy for claim in slot.claims)
             for slot in self._pool
@@ -72,7 +73,7 @@ class CardModels:
         self._met = {slot: claim for slot, claim in self._wanted.items() if slot in met}
 
     def _is_for_child(self, claim: Claim) -> bool:
-        """Whether a child loads the model of the job on a card."""
+        """Return True if a child loads the model of the job on a card."""
         known = claim.heavy and claim.model in self.sizes_mb
         return known and not self._is_served(str(claim.model))
 

@@ -23,7 +23,7 @@ AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light")
 
 @dataclass(slots=True)
 class WatchdogState:
-    """What the watchdogs remember about one running body. Times are on the monotonic clock, in
+    """Memory of the watchdogs about one running body. Times are on the monotonic clock, in
     seconds; memory in bytes.
 
     `silent_samples`: card use and memory since the body has been silent for too long.
@@ -107,7 +107,7 @@ class Claim:
 
     @property
     def watchdog_state(self) -> WatchdogState:
-        """What the watchdogs remember about the job; created on first use."""
+        """Memory of the watchdogs about the job; created on first use."""
         if self._watchdog_state is None:
             self._watchdog_state = WatchdogState()
         return self._watchdog_state

@@ -42,7 +42,7 @@ def refuse_inside(folder: Path, out_root: Path) -> None:
 
 
 def _changeable(folder: Path) -> Iterator[tuple[Path, str]]:
-    """What others than root can change in the folder, and who."""
+    """Entries of the folder that others than root can change, and who can."""
     own = os.geteuid()
     for path in (folder, *islice(folder.rglob("*"), MAX_FILES)):
         try:

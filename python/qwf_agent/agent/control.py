@@ -1,4 +1,4 @@
-"""What operators want from a worker: whether it is on or off, which models to load or unload, and
+"""Wishes of operators for a worker: whether it is on or off, which models to load or unload, and
 how its model servers should serve."""
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Answers:
                 self._sent.append((link, call))
 
     def idle(self) -> bool:
-        """Whether all have arrived."""
+        """Return True if all have arrived."""
         return not self._sent
 
 
@@ -84,17 +84,17 @@ class Control:
 
     @property
     def on(self) -> bool:
-        """Whether the worker may claim."""
+        """True if the worker may claim."""
         return self.policy is None
 
     @property
     def known(self) -> bool:
-        """Whether the database has answered: before that, `on` says only that it may not claim."""
+        """True if the database has answered: before that, `on` says only that it may not claim."""
         return self.policy != UNKNOWN
 
     @property
     def frees_memory(self) -> bool:
-        """Whether the worker is off with a policy that ends its children."""
+        """True if the worker is off with a policy that ends its children."""
         return self.policy not in (None, "pause")
 
     def assume_off(self) -> None:

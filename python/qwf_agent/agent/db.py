@@ -25,7 +25,7 @@ class Query(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a worker wants to claim: up to `max_jobs` jobs, with `light_only` only light ones;
+    """The wish of a worker for jobs: up to `max_jobs` jobs, with `light_only` only light ones;
     `lease` in seconds."""
 
     queue: str
@@ -209,7 +209,7 @@ def finish_many(reports: bytes) -> Query:
 
 
 def after_failures(jobs: list[int], attempts: list[int], outcomes: list[str]) -> Query:
-    """What happened next to jobs of which an attempt failed: job_id, attempt, status, retry_s,
+    """The next step of jobs of which an attempt failed: job_id, attempt, status, retry_s,
     tries, max_tries."""
     arrays = tuple("{" + ",".join(map(str, of)) + "}" for of in (jobs, attempts, outcomes))
     return Query("select * from qwf.after_failures({}, {}, {})", arrays, soft=True)

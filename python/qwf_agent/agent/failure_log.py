@@ -113,7 +113,7 @@ def _try(failed: FailedAttempt, row: Row | None) -> str:
 
 
 def _next(row: Row | None) -> str:
-    """What happens to the job now."""
+    """The next step of the job, in words."""
     if row is None:
         return ""
     if row["retry_s"] is not None:

@@ -96,7 +96,7 @@ class Link:
 
     @property
     def idle(self) -> bool:
-        """Whether a call would be sent at once."""
+        """True if a call would be sent at once."""
         return self.up and not self._calls
 
     def listen(self, channel: str) -> Call:

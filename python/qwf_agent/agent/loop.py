@@ -293,7 +293,7 @@ class Agent:
     # What the steps need.
 
     def stats(self) -> dict[str, Any]:
-        """What a heartbeat reports."""
+        """The part of a heartbeat about this."""
         free = self.telemetry.out_free_bytes
         disk = {} if free is None else {"out_free_bytes": free}
         parts = self.slots.stats(), self.serving.stats(self.now), self.children.new_code.stats()

@@ -80,7 +80,7 @@ class ModelOrders:
         return done
 
     def idle(self) -> bool:
-        """Whether there is no order."""
+        """Return True if there is no order."""
         return not (self._asked or self._called or self._done)
 
     def wanted(self) -> Iterator[tuple[str, ModelServer, float]]:

@@ -63,5 +63,5 @@ class AgentOptions:
 
     @property
     def lanes(self) -> bool:
-        """Whether the agent serves such a queue."""
+        """True if the agent serves such a queue."""
         return bool(self.gpu_queues)

@@ -50,8 +50,8 @@ def take_out_root(folder: Path, instance: str) -> None:
 
 
 def announce(info: str, out_root: Path) -> str:
-    """What a worker registers, with the folder where its files are: left out if the database would
-    refuse the path. Pages then cannot show the files, but the agent works."""
+    """The registration of a worker, with the folder where its files are: left out if the database
+    would refuse the path. Pages then cannot show the files, but the agent works."""
     path = os.path.realpath(out_root) if ".." in out_root.parts else str(out_root)
     known = path.isprintable() and len(path.encode()) <= LONGEST_PATH
     return json.dumps({**json.loads(info), "out_root": path if known else None})

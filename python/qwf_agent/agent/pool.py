@@ -48,7 +48,7 @@ class Pool:
         return min(loaded, key=lambda slot: len(slot.claims)).held.name if loaded else None
 
     def stats(self) -> dict[str, Any]:
-        """What a heartbeat reports about the slots."""
+        """The part of a heartbeat about the slots."""
         now = time.monotonic()
         loads = [slot.held.loads for slot in self.slots]
         return {
@@ -74,19 +74,19 @@ class Pool:
         return f"{len(self.slots)} slot{'s' * (len(self.slots) > 1)}{kinds}"
 
     def has_any_of(self, worker: Claimant) -> bool:
-        """Whether the backlog or a slot has a job of this worker."""
+        """Return True if the backlog or a slot has a job of this worker."""
         return any(claim.worker is worker for claim in self.backlog) or any(
             claim.worker is worker for slot in self.slots for claim in slot.claims
         )
 
     def busy(self) -> bool:
-        """Whether there are jobs, or children that are starting."""
+        """Return True if there are jobs, or children that are starting."""
         return bool(self.backlog) or any(
             slot.claims or (slot.process is not None and not slot.ready) for slot in self.slots
         )
 
     def any_long(self, now: float) -> bool:
-        """Whether a body has run long enough to be measured."""
+        """Return True if a body has run long enough to be measured."""
         return any(slot.claims and slot.body.seconds(now) > MEASURE_AFTER_S for slot in self.slots)
 
     def work_s(self) -> float:
@@ -94,7 +94,8 @@ class Pool:
         return min((s.work_s if len(s.claims) > 1 else 0.0 for s in self.slots), default=0.0)
 
     def ends_node_soon(self, claims: list[Claim]) -> bool:
-        """Whether these jobs are few, and one is a node that should end within milliseconds."""
+        """Return True if these jobs are few, and one is a node that should end within
+        milliseconds."""
         return len(claims) <= FEW and any(
             claim.run_id is not None and self.batch_size.expected(claim.task) <= SOON_S
             for claim in claims

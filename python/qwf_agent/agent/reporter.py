@@ -71,24 +71,24 @@ class Reporter:
         return [waiting.claim for waiting in (*self._sent, *self._waiting)]
 
     def busy(self) -> bool:
-        """Whether a call is under way, so that new reports have to wait."""
+        """Return True if a call is under way, so that new reports have to wait."""
         return self._finishing is not None
 
     def is_behind(self) -> bool:
-        """Whether so many reports wait that the agent should not claim more jobs."""
+        """Return True if so many reports wait that the agent should not claim more jobs."""
         return len(self._waiting) > 2 * MAX_REPORTS
 
     def idle(self) -> bool:
-        """Whether all reports are answered."""
+        """Return True if all reports are answered."""
         return not self._waiting and not self._sent
 
     def has_drained(self) -> bool:
-        """Whether all reports are answered, and what they left in the outbox is applied."""
+        """Return True if all reports are answered, and what they left in the outbox is applied."""
         return self.idle() and not self._drain and self._draining is None
 
     def takes_claim(self, queue: str, now: float) -> bool:
-        """Whether a claim from this queue should go with the reports: they are about to be sent,
-        and are about nodes of the queue."""
+        """Return True if a claim from this queue should go with the reports: they are about to be
+        sent, and are about nodes of the queue."""
         return (
             queue in self._queues
             and self._finishing is None

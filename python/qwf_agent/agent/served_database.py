@@ -27,8 +27,8 @@ SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 
 
 class ServedDatabase:
-    """What an agent has of one database. Slots, children and model servers are shared by all
-    databases of the agent.
+    """The part of an agent that belongs to one database. Slots, children and model servers are
+    shared by all databases of the agent.
 
     Invariant: once it is open, it has one worker for each queue of the agent, and stays open while
     its database is away.
@@ -67,7 +67,7 @@ class ServedDatabase:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is served."""
+        """True if it is served."""
         return bool(self.opening.workers)
 
     def step_links(self, now: float) -> None:
@@ -144,7 +144,7 @@ class ServedDatabase:
 
     @property
     def is_up(self) -> bool:
-        """Whether it is served, and its database is there."""
+        """True if it is served, and its database is there."""
         return self.is_open and self.links.soft.up and self.links.durable.up
 
     def next_at(self) -> float:

@@ -72,7 +72,7 @@ class ServedDatabases:
         return False
 
     def trouble(self) -> str:
-        """What it waits for."""
+        """The things it waits for."""
         return "; ".join(
             f"{one.name}: {one.opening.trouble}" if one.name else one.opening.trouble
             for one in self

@@ -120,7 +120,7 @@ class Serving:
                 self.fleet.apply(worker.control.servers)
 
     def admit(self, claim: Claim) -> bool:
-        """Whether the job may be handed to a child now; then it counts as in flight."""
+        """Return True if the job may be handed to a child now; then it counts as in flight."""
         if claim.model not in self._names:
             return True
         servers = self.fleet.choice(claim.model)
@@ -151,7 +151,7 @@ class Serving:
         given.server.job_ended(reason, claim.stall_timeout)
 
     def has_lost_server(self, claim: Claim) -> bool:
-        """Whether the process of the server that the job used has ended."""
+        """Return True if the process of the server that the job used has ended."""
         given = self._given.get(claim)
         return given is not None and given.server.has_ended(given.start)
 
@@ -164,7 +164,7 @@ class Serving:
         return self._orders.take_done()
 
     def served(self) -> ServedModels | None:
-        """What the workers register about the servers; None if there are none."""
+        """The servers, as the workers register them; None if there are none."""
         if not self._names:
             return None
         models = [name for name in self.fleet.models() if name not in self._surplus.full]
@@ -177,7 +177,7 @@ class Serving:
         return max(0, now - sum(server.config.parallel for server in servers))
 
     def stats(self, now: float) -> dict[str, Any]:
-        """What a heartbeat reports; nothing without servers."""
+        """The part of a heartbeat about them; empty without servers."""
         if not self._names:
             return {}
         own = [one for one in self.fleet.own if one.model and one.is_ready_for(one.model)]
@@ -209,7 +209,7 @@ class Serving:
             time.sleep(0.005)
 
     def is_down(self) -> bool:
-        """Whether no process of a server is left, and no order."""
+        """Return True if no process of a server is left, and no order."""
         return self.fleet.is_down() and self._orders.idle()
 
     def next_at(self) -> float:
@@ -217,7 +217,7 @@ class Serving:
         return self.fleet.next_at()
 
     def wants_reading(self) -> bool:
-        """Whether a server waits to know what is free on its card."""
+        """Return True if a server waits to know what is free on its card."""
         return self.fleet.cards.wants_reading
 
     def _step_fleet(self, now: float, wish: Wish, sample: Sample) -> None:
@@ -237,7 +237,7 @@ class Serving:
         return [claim for slot in self._pool for claim in slot.claims]
 
     def _demands(self, now: float) -> dict[str, Demand]:
-        """What the jobs in slots and in the backlog want of each server."""
+        """Demand of the jobs in slots and in the backlog for each server."""
         demands = {server.config.name: Demand() for server in self.fleet.servers}
         given, self._given = self._given, {}
         for slot in self._pool:

@@ -27,12 +27,12 @@ class Signals:
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
     def take_hangup(self) -> bool:
-        """Whether a SIGHUP has come since the last call."""
+        """Return True if a SIGHUP has come since the last call."""
         hangups, self._hangups = self._hangups, 0
         return hangups > 0
 
     def take_second_stop(self) -> bool:
-        """Whether a further stop signal has come since this last returned true."""
+        """Return True if a further stop signal has come since this last returned true."""
         second, self.stops = self.stops > 1, min(self.stops, 1)
         return second
 

@@ -71,12 +71,12 @@ class Sleeper:
 
     @property
     def notifications_arrive(self) -> bool:
-        """Whether an echo has come through the current connection."""
+        """True if an echo has come through the current connection."""
         return self._listener.up and self._echo_connection == self._listener.connects
 
     @property
     def is_renewing(self) -> bool:
-        """Whether a call of `stay_asleep` is under way."""
+        """True if a call of `stay_asleep` is under way."""
         return self._renewing is not None
 
     def claim_soon(self) -> None:
@@ -98,8 +98,8 @@ class Sleeper:
             self._wants_echo, self._echo_at = True, now + ECHO_AGAIN_S
 
     def take_echo_request(self) -> bool:
-        """Whether to ask for an echo; true once for each request. Use another connection than the
-        listener for it: a pooler may deliver a session's own notifications."""
+        """Return True if an echo is due; once for each request. Use another connection
+        than the listener for it: a pooler may deliver a session's own notifications."""
         wanted, self._wants_echo = self._wants_echo, False
         return wanted
 

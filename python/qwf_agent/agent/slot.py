@@ -102,7 +102,7 @@ class Slot:
             self._ready_by = now + IMPORT_S
 
     def is_overdue(self, now: float) -> bool:
-        """Whether the child takes too long to get ready or to carry out an order."""
+        """Return True if the child takes too long to get ready or to carry out an order."""
         waiting = not self.ready or self.orders.are_under_way
         return self.process is not None and waiting and now > self._ready_by
 
@@ -112,8 +112,8 @@ class Slot:
             self.process.check_rest(now)
 
     def has_room(self, seconds: float, budget_s: float) -> bool:
-        """Whether the child can take a job that is expected to run for `seconds`: yes if it is
-        idle, else up to a budget of work."""
+        """Return True if the child can take a job that is expected to run for `seconds`: yes if it
+        is idle, else up to a budget of work."""
         if (
             not self.ready
             or self._jobs_left <= 0
@@ -131,11 +131,11 @@ class Slot:
         return max(0, min(self._jobs_left, batch - len(self.claims)))
 
     def can_start_soon(self, now: float) -> bool:
-        """Whether a waiting job could start here soon."""
+        """Return True if a waiting job could start here soon."""
         return self.ready and not self.orders.exist() and self.body.seconds(now) <= STUCK_S
 
     def runs_other(self, worker: Claimant) -> bool:
-        """Whether the child runs a job of another worker."""
+        """Return True if the child runs a job of another worker."""
         return bool(self.claims) and self.claims[0].worker is not worker
 
     def assign(self, claim: Claim, seconds: float) -> None:
@@ -189,7 +189,7 @@ class Slot:
         return back
 
     def take_announcement(self) -> Announcement | None:
-        """What a new child has found; once for each child."""
+        """The findings of a new child; once for each child."""
         found, self._announcement = self._announcement, None
         return found
 

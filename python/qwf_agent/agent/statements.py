@@ -47,8 +47,8 @@ class Statements:
         return b"%bexecute %b(%b)" % (prepare, name, b", ".join(literals))
 
     def take_failure(self, text: str, sqlstate: str | None) -> bool:
-        """Whether the call failed only because its statement was prepared: then it is sent again as
-        it is. Nothing of it was executed."""
+        """Return True if the call failed only because its statement was prepared: then it is sent
+        again as it is. Nothing of it was executed."""
         if not self._prepare or text not in self._names:
             return False
         self._prepare = sqlstate not in (MISSING, TAKEN, CHANGED)

@@ -29,9 +29,7 @@ ANSWER_S = 3.0  # longest wait for an answer; then an empty sample takes its pla
 FRESH_S = 5.0  # older readings of a card are ignored
 HUNG_S = 60.0  # a sampler that does not answer for this long is replaced
 FORK_AGAIN_S = 5.0
-EXIT_S = (
-    1.0  # longest wait for the end of the sampler: a driver may block it in the kernel for ever
-)
+EXIT_S = 1.0  # longest wait for the end of the sampler: a driver may block it in the kernel forever
 
 
 class Sample(NamedTuple):
@@ -54,8 +52,8 @@ class Sample(NamedTuple):
 
 
 class HostReport:
-    """Whether this agent reports to one database how busy the host is: on each host one agent does,
-    the one that holds the lock."""
+    """Return True if this agent reports to one database how busy the host is: on each host one
+    agent does, the one that holds the lock."""
 
     def __init__(self, host: str, dsn: str, link: Link) -> None:
         self._host = host
@@ -66,7 +64,7 @@ class HostReport:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this agent reports."""
+        """True if this agent reports."""
         return self._lock >= 0
 
     def step(self, now: float, every_s: float) -> None:

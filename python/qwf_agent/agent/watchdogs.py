@@ -141,7 +141,7 @@ def gpu_health(seen: Observation) -> Trip | None:
 
 
 def _readings(seen: Observation) -> dict[str, Any]:
-    """What was measured, for people who investigate the kill."""
+    """The measurements, for people who investigate the kill."""
     progress_at = seen.claim.watchdog_state.progress_at
     readings = {
         "ran_s": round(seen.seconds, 1),

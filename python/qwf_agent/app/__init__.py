@@ -1,5 +1,5 @@
-"""What user code imports: an App to register tasks on, the errors that say whether to retry, and
-the Job that a body sees.
+"""The names that user code imports: an App to register tasks on, the errors that say whether to
+retry, and the Job that a body sees.
 
 Nothing here needs a database driver; `enqueue` uses the caller's own connection and transaction.
 """

@@ -22,7 +22,7 @@ class DriverConnection(Protocol):
 
 
 class SqlAlchemyResult(Protocol):
-    """What SQLAlchemy returns for a statement."""
+    """The result of SQLAlchemy for a statement."""
 
     def scalars(self) -> Any:
         """The first value of each row."""
@@ -77,7 +77,7 @@ class SqlCall(NamedTuple):
 
 
 class SqlExpression(NamedTuple):
-    """What Postgres itself can say, with the value of each argument in the place of {name}."""
+    """The statement for Postgres, with the value of each argument in the place of {name}."""
 
     sql: str
     arguments: Mapping[str, SqlValue] = MappingProxyType({})
@@ -170,7 +170,8 @@ def _first(row: Mapping[str, str] | Sequence[str]) -> str:
 
 
 def _is_async(conn: object) -> bool:
-    """Whether it is an asynchronous connection that `fetch_async` knows, or a pool of asyncpg."""
+    """Return True if it is an asynchronous connection that `fetch_async` knows, or a pool of
+    asyncpg."""
     known = hasattr(conn, "cursor") or _is_sqlalchemy(conn)
     awaits = inspect.iscoroutinefunction(getattr(conn, "execute", None))
     return (known and awaits) or hasattr(conn, "fetchval")

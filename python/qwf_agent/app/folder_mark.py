@@ -34,7 +34,7 @@ class FolderMark(NamedTuple):
 
     @property
     def owner(self) -> tuple[str, int | None, int | None, str]:
-        """What two marks of one run, or of one job, have in common."""
+        """The part that two marks of one run, or of one job, have in common."""
         return self.instance, self.run_id, self.job_id, self.created_at
 
     def has_other_inputs(self, other: FolderMark) -> bool:
@@ -43,7 +43,8 @@ class FolderMark(NamedTuple):
         return known and self.owner == other.owner and self.inputs != other.inputs
 
     def is_of_run(self, run: FolderMark) -> bool:
-        """Whether it is the mark of this run or of a job in it, or of this standalone job."""
+        """Return True if it is the mark of this run or of a job in it, or of this standalone
+        job."""
         mine = self if run.run_id is None else self._replace(job_id=None)
         return mine.owner == run.owner
 

@@ -137,7 +137,7 @@ def enqueue_one(call: SqlCall) -> Steps[Enqueued]:
 
 
 def _answers(jobs: str, arguments: Mapping[str, SqlValue]) -> SqlExpression:
-    """What enqueue_many answers about each job of a list that is given in SQL."""
+    """The answer of enqueue_many about each job of a list that is given in SQL."""
     return SqlExpression(f"to_jsonb(e) from qwf.enqueue_many({jobs}) e", arguments)
 
 

@@ -35,7 +35,7 @@ DEFAULTS = {
 
 
 class Options(TypedDict, total=False):
-    """What `options()` and `@app.task()` take. None stands for the default. The durations are
+    """Arguments of `options()` and `@app.task()`. None stands for the default. The durations are
     seconds, a timedelta, or a text such as "10 min"; a timedelta for `run_at` counts from now."""
 
     queue: str | None
@@ -60,7 +60,7 @@ class Options(TypedDict, total=False):
 
 
 class RunOptions(TypedDict, total=False):
-    """What `runs.enqueue()` takes besides the context; as in Options."""
+    """Arguments of `runs.enqueue()` besides the context; as in Options."""
 
     priority: int | None
     run_at: datetime | timedelta | None
@@ -81,7 +81,7 @@ class SqlValue(NamedTuple):
 
 
 class OptionKind(NamedTuple):
-    """What the value of an option may be, in words, and how it is converted; None means that it is
+    """The allowed values of an option, in words, and their conversion; None means that it is
     something else."""
 
     expected: str

@@ -1,4 +1,4 @@
-"""What a function takes from its job: which arguments, and which parameters the agent fills."""
+"""The parameters of a function: which arguments, and which parameters the agent fills."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Parameters:
         }
 
     def problem(self, given: Mapping[str, Any]) -> str | None:
-        """What is wrong with the arguments of a job: one that the function does not take, or one
+        """Problems of the arguments of a job: one that the function does not take, or one
         that is missing. None if nothing is."""
         names = given.keys()
         fits = self._filled.isdisjoint(names) if self._takes_any else names <= self.arguments

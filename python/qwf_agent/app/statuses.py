@@ -20,7 +20,7 @@ ENDED = ("completed", "failed", "cancelled", "skipped")
 
 
 class StatusBase(ABC):
-    """What the statuses of jobs and runs have in common."""
+    """The common part of the statuses of jobs and runs."""
 
     id: int
     status: JobState | RunState
@@ -33,7 +33,7 @@ class StatusBase(ABC):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will change any more, unless somebody retries it."""
+        """True if nothing will change any more, unless somebody retries it."""
         return self.status in ENDED
 
     def check(self) -> Self:
@@ -82,7 +82,7 @@ class JobStatus(StatusBase):
 class Question:
     """A question that waits for a person. `options` is what may be chosen, None if the widget has
     none; `since` names the question in `jobs.answer(..., asked=)`; `expires_at` is None if it waits
-    for ever. `spec` has all keys of the step, resolved."""
+    forever. `spec` has all keys of the step, resolved."""
 
     widget: str
     prompt: str | None

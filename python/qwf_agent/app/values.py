@@ -55,7 +55,7 @@ def place_in(value: object) -> str:
 
 
 def has_nul(text: str) -> bool:
-    """Whether a JSON text contains a NUL character."""
+    """Return True if a JSON text contains a NUL character."""
     return "\\u0000" in text and NUL.search(text) is not None
 
 

@@ -21,7 +21,7 @@ class CancelEvent:
         os.set_blocking(self._writer, False)
 
     def is_set(self) -> bool:
-        """Whether the body was told to stop."""
+        """Return True if the body was told to stop."""
         return self._set
 
     def set(self) -> None:

@@ -43,7 +43,7 @@ class CodeFiles:
             self._states.setdefault(file, _state(file))
 
     def have_changed(self, now: float) -> bool:
-        """Whether one of them has changed since this was last true; checks once a second."""
+        """Return True if one of them has changed since this was last true; checks once a second."""
         if not self._states or now < self._check_at:
             return False
         self._check_at = now + EVERY_S

@@ -1,4 +1,4 @@
-"""What a body can take by parameter name."""
+"""The values that a body can take by parameter name."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class LeftBehind(NamedTuple):
     stuck: list[str]
 
     def sentences(self) -> list[str]:
-        """What the log says."""
+        """The lines of the log about it."""
         found = []
         if self.ended:
             found.append(
@@ -113,7 +113,7 @@ class LeftProcesses:
 
 
 def _has_any() -> bool:
-    """Whether this process has a child, which may have ended."""
+    """Return True if this process has a child, which may have ended."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -146,7 +146,7 @@ def _of_multiprocessing() -> list[Any]:
 
 
 def _has_holder(process: Any, lists: tuple[Any, ...]) -> bool:
-    """Whether more than these lists and running functions refers to it."""
+    """Return True if more than these lists and running functions refers to it."""
     return any(
         not any(one is known for known in lists) and not isinstance(one, types.FrameType)
         for one in gc.get_referrers(process)

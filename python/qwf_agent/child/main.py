@@ -219,8 +219,8 @@ class Child:
         self._send((MOVED, ticket, *moved))
 
     def _is_used_up(self) -> bool:
-        """Whether another process has to run the next job: this one uses more memory than it may
-        keep between jobs, or a body has left a state that cannot be put back."""
+        """Return True if another process has to run the next job: this one uses more memory than it
+        may keep between jobs, or a body has left a state that cannot be put back."""
         limit = self._setup.max_rss
         return not self._is_clean or (limit is not None and self._usage.rss_bytes() > limit)
 

@@ -136,7 +136,7 @@ class Unpacker:
         return messages
 
     def is_within(self) -> bool:
-        """Whether it has the beginning of a message and waits for the rest."""
+        """Return True if it has the beginning of a message and waits for the rest."""
         return bool(self._rest)
 
 
@@ -179,7 +179,8 @@ def _is_known(message: list[Any]) -> bool:
 
 
 def _is_storable(name: str) -> bool:
-    """Whether a heartbeat may contain the name; else every heartbeat with it would be refused."""
+    """Return True if a heartbeat may contain the name; else every heartbeat with it would be
+    refused."""
     if len(name) > MAX_NAME or "\0" in name:
         return False
     return not any("\ud800" <= char <= "\udfff" for char in name)

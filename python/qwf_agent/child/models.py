@@ -41,7 +41,8 @@ class Models:
         self._used_at = 0.0
 
     def knows(self, name: str | None) -> bool:
-        """Whether the app has a loader for this model. A name without one only guides claims."""
+        """Return True if the app has a loader for this model. A name without one only guides
+        claims."""
         return name in self._known
 
     def get(self, name: str) -> Any:

@@ -37,7 +37,7 @@ class Moved(NamedTuple):
     held: str
 
     def sentence(self) -> str:
-        """What people should know about it."""
+        """A note for people about it."""
         return f"{self.folder} held {self.held}: moved to {self.moved_to}"
 
 
@@ -97,7 +97,7 @@ def _take(
 
 
 def _fits(found: FolderMark, mark: FolderMark) -> bool:
-    """Whether the folder is that of this job with these inputs: it was last used in this
+    """Return True if the folder is that of this job with these inputs: it was last used in this
     generation, by an earlier attempt, or by a later one that has begun since, if this one has lost
     its job. Otherwise the attempt was made in a life of the database that a restore has undone.
 

@@ -44,7 +44,7 @@ class ProcessState:
         self._recursion = sys.getrecursionlimit()
 
     def is_old(self) -> bool:
-        """Whether modules have been imported since."""
+        """Return True if modules have been imported since."""
         return len(sys.modules) != self.modules
 
     def put_back(self) -> bool:

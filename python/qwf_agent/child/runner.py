@@ -123,7 +123,7 @@ class Runner:
 
 
 def _detail_of(context: JobContext) -> dict[str, Any]:
-    """What the attempt keeps about a body that returned: its files, and the tokens it used."""
+    """The record of the attempt about a body that returned: its files, and the tokens it used."""
     detail: dict[str, Any] = {"files": context.files()} if context.folder else {}
     if isinstance(context.model, ServedModel) and context.model.usage:
         detail["usage"] = context.model.usage

@@ -22,8 +22,8 @@ READS = 3  # how often a record that is just being written is read
 
 
 class Running(NamedTuple):
-    """What a child is doing: the ticket of its last job (0: none yet), since when on the monotonic
-    clock, and whether it is still loading the job's code or model."""
+    """The present work of a child: the ticket of its last job (0: none yet), since when on the
+    monotonic clock, and whether it is still loading the job's code or model."""
 
     ticket: int
     since: float
@@ -65,7 +65,7 @@ class Scoreboard:
         self._write(PROGRESS_AT, PROGRESS.pack(self._version, ticket, fraction, len(text)) + text)
 
     def running(self) -> Running:
-        """What the child is doing (parent)."""
+        """The present work of the child (parent)."""
         for _ in range(READS):
             data = self._read(RUNNING_AT, RUNNING.size)
             if data is not None:

@@ -1,5 +1,5 @@
-"""What a child gets before its first job: its configuration, and its end of what it shares with its
-parent."""
+"""The set-up of a child before its first job: its configuration, and its end of what it shares with
+its parent."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Tasks:
         return self._names
 
     def has(self, task: str) -> bool:
-        """Whether the user has a task of this name."""
+        """Return True if the user has a task of this name."""
         return task in self.names()
 
     def _find_names(self) -> list[str]:
@@ -78,7 +78,7 @@ class Tasks:
         return list(getattr(package, "__path__", []))
 
     def has_loaded(self, task: str) -> bool:
-        """Whether the code of the task is imported already."""
+        """Return True if the code of the task is imported already."""
         return task in self._bodies
 
     def find(self, task: str) -> Body:

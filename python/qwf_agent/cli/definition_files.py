@@ -40,7 +40,7 @@ class DefinitionError(Exception):
 
 @dataclass(frozen=True)
 class FileProblems:
-    """What is wrong with one file, and what to do about it."""
+    """A problem of one file, and its remedy."""
 
     path: Path
     problems: Sequence[str]

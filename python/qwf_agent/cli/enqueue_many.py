@@ -146,7 +146,8 @@ def enqueue(conn: Connection, portion: Portion, done: int) -> dict[str, int]:
 
 
 def lost(error: psycopg.Error) -> bool:
-    """Whether the connection is lost, so that nobody knows whether the statement was committed."""
+    """Return True if the connection is lost, so that nobody knows whether the statement was
+    committed."""
     return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))
 
 

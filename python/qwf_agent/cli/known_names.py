@@ -93,7 +93,8 @@ def has(conn: Connection, kind: str, name: str) -> bool:
 
 
 def nearest(conn: Connection, kind: str, name: str) -> str | None:
-    """What was probably meant by the name of a host, task or worker that is not known."""
+    """The known name that was probably meant by the name of a host, task or worker that is not
+    known."""
     known = _names(conn, kind)
     return None if name in known else config.close_to(name, known)
 

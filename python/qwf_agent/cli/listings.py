@@ -19,7 +19,7 @@ from qwf_agent.system.exit_codes import NO_DATABASE
 
 @dataclass(frozen=True)
 class Listing:
-    """What a command found: rows, and how to print them for a person.
+    """The result of a command: rows, and how to print them for a person.
 
     Rows of several cells are sorted by `order`, and `limit` is the number of rows to keep. If there
     are none, `asked` names what may be misspelt.

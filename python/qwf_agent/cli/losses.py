@@ -34,7 +34,8 @@ def confirm_queue(conn: Connection, queue: str, retention: Any, yes: bool) -> No
 
 
 def _lost(conn: Connection, setting: str | None, value: Any, queue: str | None) -> list[DictRow]:
-    """What would be deleted. Nothing of a time that no setting takes: the change says why."""
+    """The rows that would be deleted. Nothing of a time that no setting takes: the change says
+    why."""
     try:
         return connection.many(conn, ASK, {"setting": setting, "value": value, "queue": queue})
     except psycopg.Error as error:

@@ -8,7 +8,7 @@ import click
 
 from qwf_agent.cli import addresses, arguments, commands, losses
 from qwf_agent.cli.listings import Listing, listed
-from qwf_agent.look import connection, draw
+from qwf_agent.look import connection
 from qwf_agent.look.connection import Connection
 
 QUEUE_COLUMNS = (
@@ -29,8 +29,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
     """
     found = connection.many(conn, "select * from qwf.queue_overview order by queue")
     for row in [] if as_json else found:
-        row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
-        row["max"] = row["max_running"]
+        row |= {"waited": row["oldest_wait"], "max": row["max_running"]}
         row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
         row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
     return Listing(QUEUE_COLUMNS, found, "no queues", "queue")

@@ -58,7 +58,7 @@ def _follow(conn: Connection, name: str, shown: dict[str, Any]) -> None:
 
 
 def _new_part(shown: dict[str, Any], now: dict[str, Any]) -> str:
-    """What was printed since; says on standard error how much of it the agent has not kept."""
+    """The output since; says on standard error how much of it the agent has not kept."""
     data: bytes = now["log"].encode()
     same_agent = now["pid"] == shown["pid"] and now["printed"] >= shown["printed"]
     new = now["printed"] - (shown["printed"] if same_agent else 0)

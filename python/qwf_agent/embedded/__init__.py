@@ -78,7 +78,7 @@ def down(home: Path) -> bool:
 
 
 def _tcp_settings(home: Path, cluster: Cluster, port: int | None) -> dict[str, str]:
-    """What the server has to be started with to listen on loopback; nothing if it runs."""
+    """The options that make the server listen on loopback; nothing if it runs."""
     if port is None or cluster.postmaster() is not None:
         return {}
     known = urlsplit(tcp_address(home) or "").port

@@ -213,7 +213,7 @@ class Cluster:
     ) -> subprocess.CompletedProcess[str]:
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "LC_"))}
         environ["LC_ALL"] = "C"
-        # A file, not a pipe: a server that keeps the pipe open would block the reader for ever.
+        # A file, not a pipe: a server that keeps the pipe open would block the reader forever.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
             try:
                 done = subprocess.run(

@@ -1,1 +1,1 @@
-"""What a body uses to ask a model server: a client that needs nothing but Python."""
+"""The client for model servers in bodies: a client that needs nothing but Python."""

@@ -192,7 +192,7 @@ def _finite(text: str) -> float:
     """A number that JSON can hold. Raises ValueError."""
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text} is no number")
+        raise ValueError(f"{text} is not a number")
     return number
 
 

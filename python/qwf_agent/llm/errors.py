@@ -1,4 +1,4 @@
-"""What goes wrong with a model server, as errors that say whether to try again."""
+"""Errors of model servers, which say whether to try again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def of_event(error: object, server: str) -> Exception:
 
 
 def _text_of(body: str) -> str:
-    """What the server says in its answer: servers wrap it in different objects."""
+    """The message in the answer of a server: servers wrap it in different objects."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

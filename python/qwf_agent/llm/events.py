@@ -28,7 +28,7 @@ def events(parts: Iterable[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _data_lines(parts: Iterable[bytes]) -> Iterator[str]:
-    """What stands after `data:`. The servers write each event in one line."""
+    """The text after `data:`. The servers write each event in one line."""
     rest = b""
     for part in parts:
         *lines, rest = (rest + part).split(b"\n")

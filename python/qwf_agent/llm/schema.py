@@ -1,5 +1,5 @@
-"""What of a value does not fit a JSON Schema. It checks the keywords that servers turn into a
-grammar, and leaves others, such as `format`, to the server."""
+"""The parts of a value that do not fit a JSON Schema. It checks the keywords that servers turn into
+a grammar, and leaves others, such as `format`, to the server."""
 
 from __future__ import annotations
 
@@ -135,5 +135,5 @@ def _words(wanted: Any) -> str:
 
 
 def _same(value: Any, other: Any) -> bool:
-    """Whether both are the same JSON value: true is not 1."""
+    """Return True if both are the same JSON value: true is not 1."""
     return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)

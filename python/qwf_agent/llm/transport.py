@@ -25,7 +25,7 @@ class CancelSignal(Protocol):
     """An event that a poll can wait for, such as the `cancel_event` of a body."""
 
     def is_set(self) -> bool:
-        """Whether the job was cancelled."""
+        """Return True if the job was cancelled."""
 
     def fileno(self) -> int:
         """A descriptor that is readable when the job was cancelled."""
@@ -101,7 +101,7 @@ class Wire:
 
 
 class _Source(io.RawIOBase):
-    """What a Wire receives, for a BufferedReader."""
+    """The bytes that a Wire receives, for a BufferedReader."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire

@@ -1,1 +1,2 @@
-"""What the terminal and the page share: the connection that reads, and how values are written."""
+"""The shared part of the terminal and the page: the connection that reads, and how values are
+written."""

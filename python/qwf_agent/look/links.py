@@ -48,7 +48,7 @@ class LinkRefused(Exception):
 
 @dataclass(frozen=True)
 class QuestionLink:
-    """What a link to a question says: the question of `job` that was asked at `asked`."""
+    """The content of a link to a question: the question of `job` that was asked at `asked`."""
 
     job: int
     asked: datetime
@@ -70,7 +70,8 @@ def sign(secret: bytes, job: int, asked: datetime, expires: datetime, name: str)
 
 
 def check(secret: bytes, token: str, now: datetime) -> QuestionLink:
-    """What a token says, if this secret has signed it and it has not ended. Raises LinkRefused.
+    """The content of a token, if this secret has signed it and it has not ended. Raises
+    LinkRefused.
 
     Whether the question still waits is another matter: see open_question.
     """
@@ -185,7 +186,7 @@ def _token(secret: bytes, body: bytes) -> str:
 
 
 def _body(secret: bytes, token: str) -> bytes:
-    """What a token carries. Raises LinkRefused if this secret has not signed it."""
+    """The content of a token. Raises LinkRefused if this secret has not signed it."""
     if len(token) > LONGEST_TOKEN or not token.isascii():
         raise _broken()
     try:

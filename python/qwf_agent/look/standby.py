@@ -56,7 +56,7 @@ class Standby:
 
     @property
     def warning(self) -> str | None:
-        """What to tell people of what is shown, if it may be too old."""
+        """A warning about the data that is shown, if it may be too old."""
         if self.behind_s <= OLD_S:
             return None
         age = "before its start" if self.age_s is None else f"{draw.duration(self.age_s)} ago"
@@ -76,7 +76,7 @@ def find(conn: Connection) -> Standby | None:
 
 
 def is_one(conn: Connection) -> bool:
-    """Whether `conn` leads to a standby."""
+    """Return True if `conn` leads to a standby."""
     (row,) = conn.execute("select pg_is_in_recovery() as standby").fetchall()
     return bool(row["standby"])
 
@@ -89,13 +89,13 @@ def warn(conn: Connection) -> None:
 
 
 def refused(conn: Connection, error: psycopg.Error) -> bool:
-    """Whether a standby refused a statement because it would write."""
+    """Return True if a standby refused a statement because it would write."""
     return error.sqlstate in REFUSED and not conn.closed and is_one(conn)
 
 
 def _replays(conn: Connection, received: str) -> bool:
-    """Whether the standby soon has what it had received. On an idle primary the newest change is
-    old also while the first change after it is being replayed."""
+    """Return True if the standby soon has what it had received. On an idle primary the newest
+    change is old also while the first change after it is being replayed."""
     deadline = time.monotonic() + WAIT_S
     while True:
         (row,) = conn.execute(REPLAYED, [received]).fetchall()

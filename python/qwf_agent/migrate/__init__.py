@@ -118,8 +118,8 @@ def missing(
     cell: Cell | None = None,
     **connection: Any,
 ) -> list[Status]:
-    """What `deploy` would deploy, and what it would verify because it was interrupted, in order; at
-    last the `cell`, if the database would become another one.
+    """The changes that `deploy` would deploy, and those that it would verify because it was
+    interrupted, in order; at last the `cell`, if the database would become another one.
 
     Writes nothing and takes no lock, so another process may deploy meanwhile. Raises MigrateError
     for a database that `deploy` refuses.
@@ -201,7 +201,7 @@ def revert(
 def loss(
     dsn: str = "", to: str | None = None, *, plan: Path | str | None = None, **connection: Any
 ) -> Loss:
-    """What `revert` would delete. Writes nothing.
+    """The changes that `revert` would delete. Writes nothing.
 
     Raises MigrateError for what `revert` refuses.
     """

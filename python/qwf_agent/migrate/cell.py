@@ -64,8 +64,8 @@ class Cell:
         return f"{self.number}/{self.cells}"
 
     def script(self) -> Script:
-        """What makes a database this cell, unless it is already, or refuses if it has given out an
-        id."""
+        """The script that makes a database this cell, unless it is already, or refuses if it has
+        given out an id."""
         first = self.number or self.cells
         alter = "\n".join(
             f"  alter sequence {name} increment by {self.cells} start with {first}"
@@ -79,8 +79,8 @@ class Cell:
         return Script(Path(f"cell {self}"), lambda: text)
 
     def is_new(self, conn: psycopg.Connection[Any]) -> bool:
-        """Whether the script would change the cell of a database. Raises MigrateError if it would
-        refuse. Writes nothing."""
+        """Return True if the script would change the cell of a database. Raises MigrateError if it
+        would refuse. Writes nothing."""
         if conn.execute(_HAS_CELL).fetchone() is None:
             return True  # the schema, or an older one without cells, is still to come
         found = conn.execute(_CELL).fetchone()

@@ -30,8 +30,9 @@ Say = Callable[[str], None]
 
 
 class RegistryMark(NamedTuple):
-    """What the registry says of a deployed change. `at`: when it was verified, in UTC; None if it
-    was interrupted. `script`: the hash of its deploy script; None if an older qwf deployed it."""
+    """The entry of the registry about a deployed change. `at`: when it was verified, in UTC; None
+    if it was interrupted. `script`: the hash of its deploy script; None if an older qwf deployed
+    it."""
 
     at: datetime | None
     script: str | None
@@ -108,7 +109,8 @@ def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
 
 
 def is_changed(change: Change, deployed: Mapping[str, RegistryMark]) -> bool:
-    """Whether the deploy script of a deployed change is another one now. Raises MigrateError."""
+    """Return True if the deploy script of a deployed change is another one now. Raises
+    MigrateError."""
     mark = deployed.get(change.id)
     return mark is not None and mark.script not in (None, change.deploy.hash())
 

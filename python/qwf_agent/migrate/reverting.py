@@ -1,4 +1,4 @@
-"""What a revert takes away, looked at before its first script."""
+"""The losses of a revert, looked at before its first script."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ select (select count(*) from qwf.jobs), (select count(*) from qwf.jobs where fin
 
 @dataclass(frozen=True)
 class Loss:
-    """What a revert deletes: its changes and, if it drops their tables, all jobs and runs."""
+    """The losses of a revert: its changes and, if it drops their tables, all jobs and runs."""
 
     changes: int
     jobs: int = 0
@@ -96,7 +96,7 @@ def _counted(number: int, word: str) -> str:
 
 
 def look(conn: psycopg.Connection[Any], chain: Plan, keep: int, deployed: Collection[str]) -> Loss:
-    """What reverting every deployed change after the first `keep` deletes. Of the scripts of other
+    """The losses of reverting every deployed change after the first `keep`. Of the scripts of other
     plans it knows only their number.
 
     Raises MigrateError if somebody else's objects use what would be dropped.

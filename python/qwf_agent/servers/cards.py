@@ -12,7 +12,7 @@ FRESH_S = 3.0  # older figures of the driver are not used
 
 
 class Reading(NamedTuple):
-    """What the driver says: how much memory of each card is used, MiB, and when that was read, in
+    """Readings of the driver: how much memory of each card is used, MiB, and when that was read, in
     seconds on the monotonic clock."""
 
     at: float = float("-inf")
@@ -20,9 +20,9 @@ class Reading(NamedTuple):
 
 
 class Resident(NamedTuple):
-    """What is on a card: a server, or the model that a child of the agent holds. `mb` is the
-    estimate of its memory, `load_s` what its last load took, `evict` lets it leave when it is not
-    in use any more."""
+    """A holder of memory on a card: a server, or the model that a child of the agent holds. `mb` is
+    the estimate of its memory, `load_s` what its last load took, `evict` lets it leave when it is
+    not in use any more."""
 
     key: object
     card: str
@@ -36,8 +36,8 @@ class Resident(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What has to come to a card, how much memory it needs, MiB, and since when a job waits for
-    it. `key` is a server, or a child that wants to load a model."""
+    """A load that has to come to a card, how much memory it needs, MiB, and since when a job waits
+    for it. `key` is a server, or a child that wants to load a model."""
 
     key: object
     card: str
@@ -68,7 +68,7 @@ class CardMemory:
         self._unread_since: float | None = None
 
     def knows(self, card: str) -> bool:
-        """Whether the size of the card is known."""
+        """Return True if the size of the card is known."""
         return bool(self._sizes_mb) and (card == "all" or card in self._sizes_mb)
 
     def note_freed(self, card: str, mb: int, now: float) -> None:
@@ -77,16 +77,16 @@ class CardMemory:
             self._freed.append(Freed(card, mb, now))
 
     def has_settled(self, card: str, now: float) -> bool:
-        """Whether the memory that was given back on the card is free by now. A driver frees it a
-        moment after the process has ended."""
+        """Return True if the memory that was given back on the card is free by now. A driver frees
+        it a moment after the process has ended."""
         self._freed = [one for one in self._freed if not self._is_free(one, now)]
         settled = not any(share_memory(card, one.card) for one in self._freed)
         self.wants_reading = self.wants_reading or not settled
         return settled
 
     def is_read(self, now: float) -> bool:
-        """Whether there is a fresh reading, or the driver has not answered for so long that the
-        estimates have to do."""
+        """Return True if there is a fresh reading, or the driver has not answered for so long that
+        the estimates have to do."""
         self.wants_reading = True
         if now <= self.reading.at + FRESH_S:
             self._unread_since = None
@@ -111,7 +111,7 @@ class CardMemory:
         return enough or now >= freed.at + FREED_S
 
     def _unused_mb(self, card: str) -> int | None:
-        """What the driver says is free; None if it has not said it of each of these cards."""
+        """Memory that is free by the driver; None if it has not said it of each of these cards."""
         numbers, used_mb = self._numbers(card), self.reading.used_mb
         if any(number not in used_mb for number in numbers):
             return None
@@ -122,5 +122,6 @@ class CardMemory:
 
 
 def share_memory(one: str, other: str) -> bool:
-    """Whether two of a number, "all" and "none" mean the same card, or one of them means both."""
+    """Return True if two of a number, "all" and "none" mean the same card, or one of them means
+    both."""
     return "none" not in (one, other) and (one == other or "all" in (one, other))

@@ -89,7 +89,7 @@ class ServerConfig:
 
     @property
     def external(self) -> bool:
-        """Whether it is an address that somebody else runs."""
+        """True if it is an address that somebody else runs."""
         return self.url is not None
 
     @property
@@ -100,7 +100,7 @@ class ServerConfig:
 
     @property
     def one_at_a_time(self) -> bool:
-        """Whether a process of it serves one model."""
+        """True if a process of it serves one model."""
         return any("{model}" in word or "{path}" in word for word in self.command)
 
     def model(self, name: str | None) -> ModelConfig | None:
@@ -108,8 +108,8 @@ class ServerConfig:
         return next((model for model in self.models if model.name == name), None)
 
     def vram_mb(self, model: str | None) -> int:
-        """What the server needs of its card while it serves this model, or all of them; the most
-        that it may need if it has one at a time and that is not known."""
+        """Memory that the server needs of its card while it serves this model, or all of them; the
+        most that it may need if it has one at a time and that is not known."""
         models = [self.model(model)] if model is not None else self.models
         sizes_mb = [one.vram_mb or 0 for one in models if one is not None]
         return max(sizes_mb, default=0) if self.one_at_a_time else sum(sizes_mb)
@@ -120,7 +120,7 @@ class ServerConfig:
         return (model.served_as if model else None) or name
 
     def announced(self, parallel: int, idle_s: float) -> dict[str, Any]:
-        """What a worker registers about the server."""
+        """The server, as a worker registers it."""
         card: str | int = int(self.card) if self.card.isdigit() else self.card
         return {
             "name": self.name,
@@ -137,7 +137,7 @@ def read_servers(tables: object, source: str = "qwf.toml") -> tuple[ServerConfig
     """The servers of the tables [[server]]. Raises ConfigError, which names `source`, the server
     and the key."""
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise ConfigError(f"{source}: server is no list of tables: write [[server]]")
+        raise ConfigError(f"{source}: server is not a list of tables: write [[server]]")
     servers = [_read_server(table, source, number) for number, table in enumerate(tables, 1)]
     names = [server.name for server in servers]
     for name in names:
@@ -161,7 +161,7 @@ class _Reader:
         raise ConfigError(f"{self.where}: {why}")
 
     def has(self, key: str) -> bool:
-        """Whether the table has this key."""
+        """Return True if the table has this key."""
         return key in self._table
 
     def take(self, key: str, default: Any, fits: Callable[[Any], bool], expected: str) -> Any:

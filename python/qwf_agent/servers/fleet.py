@@ -33,8 +33,8 @@ LATE, LONG_AGO = float("inf"), float("-inf")
 
 
 class Wish(NamedTuple):
-    """What operators and settings say. `policy` None: serve; pause: serve, and stop nothing that is
-    idle; drain: stop what is idle, start nothing; hard: stop everything now; other: wait."""
+    """Orders of operators and settings. `policy` None: serve; pause: serve, and stop nothing that
+    is idle; drain: stop what is idle, start nothing; hard: stop everything now; other: wait."""
 
     policy: str | None
     affinity_s: float  # how long a model may wait for a server that serves another one
@@ -42,7 +42,7 @@ class Wish(NamedTuple):
 
 
 class Orders(NamedTuple):
-    """What operators set for the servers of a worker; None: as they are configured."""
+    """Settings that operators made for the servers of a worker; None: as they are configured."""
 
     server: str | None = None  # only this one serves
     parallel: int | None = None
@@ -121,11 +121,11 @@ class ServerFleet:
                                                  not server.is_asleep_with(model)))  # fmt: skip
 
     def announced(self) -> list[dict[str, Any]]:
-        """What a worker registers about them."""
+        """The servers, as a worker registers them."""
         return [server.config.announced(server.parallel, server.idle_s) for server in self.servers]
 
     def take_changes(self) -> bool:
-        """Whether a server has changed its state since the last call."""
+        """Return True if a server has changed its state since the last call."""
         changed = any(server.changed for server in self.servers)
         for server in self.servers:
             server.changed = False
@@ -275,7 +275,7 @@ class ServerFleet:
             chosen.evict()
 
     def _residents(self, card: str, now: float) -> list[Resident]:
-        """What is on the card, or on all of them, with what is on its way."""
+        """Loads of the card, or of all of them, with those that are on their way."""
         children = [
             one._replace(leaving=self._evicted_at.get(one.key, LONG_AGO) >= one.since)
             for one in self._children.values()
@@ -284,7 +284,7 @@ class ServerFleet:
         return [one for one in children + servers if share_memory(card, one.card)]
 
     def uses_cards(self) -> bool:
-        """Whether a server is on a card whose size is known."""
+        """Return True if a server is on a card whose size is known."""
         return any(self.cards.knows(server.config.card) for server in self.own)
 
     def held_mb(self, card: str) -> int:
@@ -292,7 +292,7 @@ class ServerFleet:
         return sum(_held_mb(one) for one in self.own if share_memory(card, one.config.card))
 
     def is_down(self) -> bool:
-        """Whether no process is left."""
+        """Return True if no process is left."""
         return not any(server.program.exists for server in self.own)
 
     def next_at(self) -> float:
@@ -324,7 +324,7 @@ def _held_mb(server: OwnServer) -> int:
 
 
 def _resident(server: OwnServer, now: float) -> Resident:
-    """What the server is on its card."""
+    """The load of the server on its card."""
     return Resident(
         server, server.config.card, _held_mb(server), server.busy, server.since,
         server.load_s or 0.0, partial(server.give_way, now), loading=server.state == STARTING,

@@ -72,7 +72,7 @@ class ModelCall:
         self._request = Request(self._selector, self._place, path, now, body, float("inf"))
 
     def _on_end(self, now: float) -> None:
-        """What the answer means. Raises OSError."""
+        """Read the answer. Raises OSError."""
         if self._request.why:
             self._fail(self._request.why)
         elif self._request.status != OK:

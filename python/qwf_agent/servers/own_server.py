@@ -73,11 +73,11 @@ class OwnServer(ModelServer):
         return None if port is None else ("127.0.0.1", port)
 
     def may_serve(self, model: str) -> bool:
-        """Whether jobs of this model may be sent here, now or after a start."""
+        """Return True if jobs of this model may be sent here, now or after a start."""
         return super().may_serve(model) and not self.failures.broken
 
     def is_ready_for(self, model: str) -> bool:
-        """Whether a request for this model can be sent now."""
+        """Return True if a request for this model can be sent now."""
         return super().is_ready_for(model) and self._trust.holds
 
     def lack(self, model: str) -> str | None:
@@ -88,11 +88,11 @@ class OwnServer(ModelServer):
         return self.too_big.get(model) or super().lack(model)
 
     def has_ended(self, start: int) -> bool:
-        """Whether the process of this start has ended, even if no step has seen it yet."""
+        """Return True if the process of this start has ended, even if no step has seen it yet."""
         return super().has_ended(start) or self.program.has_ended()
 
     def stats(self, now: float, _log_bytes: int = SENT_BYTES) -> dict[str, Any]:
-        """What a heartbeat reports about it, with at most `_log_bytes` of what it has printed."""
+        """The part of a heartbeat about it, with at most `_log_bytes` of what it has printed."""
         paused = self.state in (FAILED, BROKEN)
         return {
             **super().stats(now), **self.program.stats(_log_bytes),
@@ -184,7 +184,7 @@ class OwnServer(ModelServer):
         return self.since if drained else super().next_at()
 
     def due_for_retry(self, now: float) -> bool:
-        """Whether it is broken and it is time to see whether it still is."""
+        """Return True if it is broken and it is time to see whether it still is."""
         over = now >= self.failures.retry_at
         return self.state == BROKEN and over and not self.program.exists
 
@@ -271,8 +271,8 @@ class OwnServer(ModelServer):
         self._sleep.close()
 
     def _was_done(self, now: float) -> bool:
-        """Whether it has carried out the request to sleep or to wake up. If it has not, it ends,
-        and is stopped instead of sleeping from now on."""
+        """Return True if it has carried out the request to sleep or to wake up. If it has not, it
+        ends, and is stopped instead of sleeping from now on."""
         if self.program.has_ended():
             return False  # the next step sees its end
         why_not = self._sleep.step(now)

@@ -24,8 +24,8 @@ Address = tuple[str, int]
 
 
 class ServerHealth(NamedTuple):
-    """What a check found: whether the server is healthy, the names of its models if they were asked
-    for, those that are loaded if it says so, and if it is not healthy, why."""
+    """The result of a check: whether the server is healthy, the names of its models if they were
+    asked for, those that are loaded if it says so, and if it is not healthy, why."""
 
     healthy: bool
     models: frozenset[str] | None = None
@@ -91,7 +91,7 @@ class Request:
             self._give_up(errno.errorcode.get(code, str(code)))
 
     def step(self, now: float) -> bool:
-        """Whether it is over: it has an answer, or `why` says that there is none."""
+        """Return True if it is over: it has an answer, or `why` says that there is none."""
         if not self._over():
             self.late = now >= (self._connect_by if self._connecting else self._answer_by)
             if self._connecting and now >= self._connect_by:
@@ -229,7 +229,7 @@ class HealthCheck:
         self._ask(config.health, now)
 
     def step(self, now: float) -> ServerHealth | None:
-        """What the check found, or None while it is under way. Raises OSError."""
+        """The result of the check, or None while it is under way. Raises OSError."""
         while self._get.step(now):
             if self._path == LOADED.path:  # older ones have no such list
                 loaded = _names(self._get.body, LOADED) if self._get.status == OK else []

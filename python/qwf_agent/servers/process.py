@@ -21,7 +21,7 @@ from qwf_agent.system.log_pipe import MARK_BYTES, LogPipe
 from qwf_agent.system.processes import end_tree, is_exiting, kill_group, kill_tree
 
 LOG_BYTES, SENT_BYTES = 1 << 16, 4096  # kept of each process; sent with a heartbeat
-# What is no text, one character a byte: a bad byte of UTF-8, or a control character.
+# What is not a text, one character a byte: a bad byte of UTF-8, or a control character.
 NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\udc80-\udcff]")
 CANNOT_START = 127  # exit code, as of a shell
 # A model server needs no database: it does not get the addresses and passwords of one.
@@ -46,7 +46,7 @@ def environment_for(card: str) -> dict[str, str]:
 
 
 class ServerOutput(NamedTuple):
-    """What a server has printed since its agent started, over all its processes: the end of it, and
+    """Output of a server since its agent started, over all its processes: the end of it, and
     how many bytes it is."""
 
     end: bytes = b""
@@ -58,7 +58,7 @@ class ServerOutput(NamedTuple):
         return ServerOutput(end[-SENT_BYTES:], self.length + log.printed)
 
     def text(self, max_bytes: int) -> str:
-        """The end of it as text that has as many bytes: a byte that is no text becomes "?"."""
+        """The end of it as text that has as many bytes: a byte that is not a text becomes "?"."""
         return NO_TEXT.sub("?", self.end[-max_bytes:].decode(errors="surrogateescape"))
 
 
@@ -107,8 +107,8 @@ class ServerProcess:
         kill_tree(self.pid)
 
     def has_ended(self) -> bool:
-        """Whether it has ended, or is ending: its connections are closed a moment before it can be
-        waited for. `wait` still has to be called."""
+        """Return True if it has ended, or is ending: its connections are closed a moment before it
+        can be waited for. `wait` still has to be called."""
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
         return os.waitid(os.P_PID, self.pid, flags) is not None or is_exiting(self.pid)
 
@@ -139,7 +139,7 @@ class ServerProcess:
 
 
 def _why_no_start(program: str, environment: dict[str, str], error: OSError) -> str:
-    """What to say of a program that the system cannot start."""
+    """Message about a program that the system cannot start."""
     found = shutil.which(program, os.F_OK, environment.get("PATH", os.defpath))
     if isinstance(error, FileNotFoundError) and found is None:
         where = "" if os.sep in program else " in the PATH of the agent"

@@ -1,4 +1,4 @@
-"""What all model servers have in common, and those that somebody else runs."""
+"""The base of all model servers, and the servers that somebody else runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ERROR_CHARS, MOST_LACKS = 1000, 10  # of what a heartbeat says
 
 @dataclass
 class Demand:
-    """What the jobs of the agent want of one server: requests in flight, since when the oldest job
+    """Demand of the jobs of the agent for one server: requests in flight, since when the oldest job
     of each model waits, and a number that changes when a request in flight makes progress."""
 
     inflight: int = 0
@@ -40,7 +40,7 @@ class Demand:
 
 
 class ModelServer(ABC):
-    """What all servers have in common. Times are on the monotonic clock, in seconds."""
+    """Base of all servers. Times are on the monotonic clock, in seconds."""
 
     def __init__(self, config: ServerConfig, selector: selectors.BaseSelector, state: str) -> None:
         self.config = config
@@ -65,7 +65,7 @@ class ModelServer(ABC):
         self._check_at = 0.0
 
     def may_serve(self, model: str) -> bool:
-        """Whether jobs of this model may be sent here, now or after a start."""
+        """Return True if jobs of this model may be sent here, now or after a start."""
         return self.enabled and self.config.model(model) is not None and self.lack(model) is None
 
     def lack(self, model: str) -> str | None:
@@ -92,19 +92,19 @@ class ModelServer(ABC):
         return {name: why for name, why in found.items() if why is not None}
 
     def is_ready_for(self, model: str) -> bool:
-        """Whether a request for this model can be sent now."""
+        """Return True if a request for this model can be sent now."""
         return self.state == READY and self.may_serve(model) and self.model in (None, model)
 
     def is_asleep_with(self, model: str) -> bool:
-        """Whether it has this model, and only has to wake up."""
+        """Return True if it has this model, and only has to wake up."""
         return self.state == ASLEEP and self.model in (None, model)
 
     def is_alive(self, start: int) -> bool:
-        """Whether the process of this start can still answer."""
+        """Return True if the process of this start can still answer."""
         return self.starts == start and self.state in (READY, DRAINING)
 
     def has_ended(self, start: int) -> bool:
-        """Whether the process of this start has ended, even if no step has seen it yet."""
+        """Return True if the process of this start has ended, even if no step has seen it yet."""
         return not self.is_alive(start)
 
     @abstractmethod
@@ -119,7 +119,7 @@ class ModelServer(ABC):
         )
 
     def for_child(self, model: str) -> str:
-        """What the child that runs a job of this model gets, as JSON."""
+        """Data for the child that runs a job of this model, as JSON."""
         url = self.config.url or Url(False, *(self.address() or ("", 0)))
         return json.dumps({
             "base_url": str(url), "model": self.config.served_as(model), "server": self.config.name,
@@ -144,7 +144,7 @@ class ModelServer(ABC):
         return self._check_at if self.state == STARTING and self._check is None else float("inf")
 
     def stats(self, now: float, _log_bytes: int = SENT_BYTES) -> dict[str, Any]:
-        """What a heartbeat reports about it, with at most `_log_bytes` of what it has printed. It
+        """The part of a heartbeat about it, with at most `_log_bytes` of what it has printed. It
         is short, whatever the server says: a heartbeat that is too long is refused."""
         address, every = self.address(), self.lacks()
         lacks = {name: why[:ERROR_CHARS] for name, why in islice(every.items(), MOST_LACKS)}
@@ -166,7 +166,7 @@ class ModelServer(ABC):
         self.state, self.since, self.changed = state, now, True
 
     def _health(self, now: float, every_s: float, with_models: bool) -> ServerHealth | None:
-        """What a check found that is over now; the next one begins when it is due."""
+        """The result of a check that is over now; the next one begins when it is due."""
         place = self.place()
         if self._check is None and (now < self._check_at or place is None):
             return None
@@ -207,7 +207,7 @@ class ExternalServer(ModelServer):
         self._misses = 0
 
     def may_serve(self, model: str) -> bool:
-        """Whether the server has the model, as far as the last check says."""
+        """Return True if the server has the model, as far as the last check says."""
         return super().may_serve(model) and self.state == READY
 
     def address(self) -> Address | None:

@@ -30,7 +30,7 @@ class Sleep:
 
     @property
     def is_asking(self) -> bool:
-        """Whether a request is under way."""
+        """True if a request is under way."""
         return self._request is not None
 
     def ask(self, path: str, address: Address | None, now: float) -> bool:

@@ -42,7 +42,7 @@ class TokenCount:
         return sum(within) / WINDOW_S
 
     def stats(self, now: float) -> dict[str, Any]:
-        """What a heartbeat reports."""
+        """The part of a heartbeat about this."""
         return {
             "tokens": self.generated, "prompt_tokens": self.prompt,
             "tokens_per_s": round(self.per_s(now), 1),

@@ -1,4 +1,4 @@
-"""Whether a server that says that it is healthy can be believed: how the jobs that use it end."""
+"""Trust in a server that calls itself healthy: the ends of the jobs that use it tell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ GIVEN_UP = ("stalled", "timeout")  # reasons for which a watchdog ends a job
 
 
 class Trust:
-    """What the ends and the progress of jobs say about a server that is ready. Times are on the
+    """Evidence of the ends and the progress of jobs about a server that is ready. Times are on the
     monotonic clock, in seconds."""
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Trust:
 
     @property
     def holds(self) -> bool:
-        """Whether the server may get a new request."""
+        """True if the server may get a new request."""
         return not self._lost and self._doubt_until is None
 
     def begin(self, now: float) -> None:
@@ -41,7 +41,7 @@ class Trust:
             self._stall_s = stall_s
 
     def is_silent(self, now: float, progress: int) -> bool:
-        """Whether a job was given up and no other one made progress for as long as it may be
+        """Return True if a job was given up and no other one made progress for as long as it may be
         silent. `progress` grows when a request makes progress. To be called in each step."""
         stall_s, self._stall_s = self._stall_s, None
         if stall_s is not None and now >= self._progress_at + stall_s:

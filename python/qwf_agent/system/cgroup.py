@@ -32,7 +32,7 @@ class OomKills:
         self._seen = _oom_kills(folder)
 
     def any_new(self) -> bool:
-        """Whether there was a kill since the last call."""
+        """Return True if there was a kill since the last call."""
         before, self._seen = self._seen, _oom_kills(self._folder)
         return self._seen > before
 
@@ -47,7 +47,7 @@ class ControlGroup:
         self.oom = OomKills(folder)
         if max_bytes is not None:
             self._write("memory.max", str(max_bytes))
-            # Kill the whole group: a body would wait for ever for a helper that was killed alone.
+            # Kill the whole group: a body would wait forever for a helper that was killed alone.
             self._write("memory.oom.group", "1")
             with suppress(OSError):  # this machine has no swap
                 self._write("memory.swap.max", "0")

@@ -1,4 +1,4 @@
-"""What every process forked from the agent does first: leave the agent's process group, signal
+"""The first steps of every process forked from the agent: leave the agent's process group, signal
 handlers and descriptors."""
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether the process has ended and waits to be reaped, or is gone."""
+    """Return True if the process has ended and waits to be reaped, or is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except OSError:
@@ -71,7 +71,7 @@ def name_of(pid: int) -> str:
 
 
 def is_exiting(pid: int) -> bool:
-    """Whether the kernel is ending the process. False on systems other than Linux."""
+    """Return True if the kernel is ending the process. False on systems other than Linux."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

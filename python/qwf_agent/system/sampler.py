@@ -91,7 +91,7 @@ class Disk:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def free_bytes(self) -> int | None:
-        """What this user may still write; None if nobody knows."""
+        """The number of bytes that this user may still write; None if nobody knows."""
         return self._free if time.monotonic() < self._at + OLD_DISK_S else None
 
     def _watch(self) -> None:

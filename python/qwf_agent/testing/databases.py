@@ -104,7 +104,7 @@ def deploy(dsn: str) -> None:
 
 
 def is_for_tests(conn: psycopg.Connection[tuple[object, ...]]) -> bool:
-    """Whether the database was made here."""
+    """Return True if the database was made here."""
     query = "select exists (select from pg_catalog.pg_namespace where nspname = %s)"
     return conn.execute(query, [MARK]).fetchone() == (True,)
 
@@ -121,7 +121,7 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the path still leads to this open file."""
+    """Return True if the path still leads to this open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:

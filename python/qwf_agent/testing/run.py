@@ -67,7 +67,7 @@ class Left:
 
 @dataclass(frozen=True)
 class Idle:
-    """What a run did: the attempts in their order, and the jobs that have not ended."""
+    """The history of a run: the attempts in their order, and the jobs that have not ended."""
 
     ran: list[Ran]
     left: list[Left]

@@ -34,7 +34,7 @@ def join(
 
     @contextlib.asynccontextmanager
     async def alive(_: Starlette) -> AsyncIterator[None]:
-        """What runs beside the requests of each cell ends with this application."""
+        """Run the background work of each cell until this application ends."""
         async with contextlib.AsyncExitStack() as stack:
             for page in cells.values():
                 await stack.enter_async_context(page.app.router.lifespan_context(page.app))

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/change/_settle_cancel_requests
 -- Purpose: Settles requests to cancel jobs that are no longer running.
 -- Guarantees: A request that committed while its job was requeued or ended is neither lost nor kept
---   for ever, nor is what else was written about a job that has left no row. A request that cannot
+--   forever, nor is what else was written about a job that has left no row. A request that cannot
 --   be settled does not stop the others.
 -- Locks: requests, runs and jobs that are free.
 -- Called by: _tick_part.

@@ -61,8 +61,8 @@ begin
 end $$;
 
 comment on function qwf.preview_graph is
-  'What a workflow would compile to, and every problem of it, at its JSON path: steps, nodes, '
-  'edges (pairs of idx), inputs (what a run reads of its context) and problems. pipelines: '
+  'The graph that a workflow would compile to, and every problem of it, at its JSON path: steps, '
+  'nodes, edges (pairs of idx), inputs (what a run reads of its context) and problems. pipelines: '
   'definitions by name, used instead of those registered. Stores nothing; QW005: too large, or '
   'nested too deeply.';
 call _qwf.allow('qwf.preview_graph', 'qwf_viewer');

@@ -29,7 +29,7 @@ begin
     raise exception using errcode = 'QW005', message = 'invalid job',
       detail = format('%s: not an object with the arguments of enqueue: %s',
         v_bad.place, _qwf.excerpt(v_bad.value)),
-      hint = 'an item takes ' || array_to_string(v_known, ', ');
+      hint = 'an item may have ' || array_to_string(v_known, ', ');
   elsif found then
     perform _qwf.check_keys(v_bad.place || '.', v_bad.value, v_known);
   end if;

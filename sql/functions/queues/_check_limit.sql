@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/queues/_check_limit
--- Purpose: Refuses an unknown limit, under which jobs would wait for ever; suggests a known one.
+-- Purpose: Refuses an unknown limit, under which jobs would wait forever; suggests a known one.
 -- Raises: QW001.
 -- Called by: _check_job, _check_limits, retry_job.
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/queues/_read_settings
 -- Purpose: Returns changes of settings with the default in place of each null.
--- Raises: QW005 for what is no object, an unknown setting, an invalid backoff, or a number alone as
---   the time that something is kept: people who write 7 mean days, and Postgres reads seconds.
+-- Raises: QW005 for a value that is not an object, an unknown setting, an invalid backoff, or a
+--   number alone as the time that something is kept: people who write 7 mean days, and Postgres
+--   reads seconds.
 -- Called by: change_settings.
 
 begin;

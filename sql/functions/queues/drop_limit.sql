@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/queues/drop_limit
 -- Purpose: Removes a limit.
--- Guarantees: Refused while unfinished jobs name the limit: they would wait for ever; and while a
+-- Guarantees: Refused while unfinished jobs name the limit: they would wait forever; and while a
 --   current pipeline does: its runs would be refused. The limit of a queue (queue:NAME) is removed
 --   at once: its jobs are no longer limited. Waits for no claim: a held or locked slot or start
 --   stays, and has no effect until a limit of that name exists again.

@@ -55,11 +55,11 @@ begin
         group by 1) m));
 end $$;
 comment on function qwf.context_notes is
-  'What looks wrong in the context of a run: "unused" is true if the run has another context, '
+  'Doubtful parts of the context of a run: "unused" is true if the run has another context, '
   'because it was there before and has the same key; "unread" has the keys that its workflow does '
   'not read, each with the missing key that was probably meant; "needed" has the missing '
   'keys that a step or node needs unless it is skipped, each with its name. QW001: no such run; '
-  'QW005: the context is no object.';
+  'QW005: the context is not an object.';
 call _qwf.allow('qwf.context_notes', 'qwf_producer', 'qwf_viewer');
 
 commit;

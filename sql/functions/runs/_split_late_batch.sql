@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/runs/_split_late_batch
 -- Purpose: Halves a batch of runs whose events together exceed a statement timeout.
--- Guarantees: Only a run that exceeds it alone counts a try. No run waits behind another for ever:
+-- Guarantees: Only a run that exceeds it alone counts a try. No run waits behind another forever:
 --   the later half waits for as long as its oldest event has waited so far, which in the end is
 --   longer than the time from one drain to the next, even if drains are rare.
 -- Locks: the caller has locked the runs.

@@ -14,7 +14,7 @@ declare
 begin
   if coalesce(jsonb_typeof(p_servers), 'array') <> 'array' then
     raise exception using errcode = 'QW005', message = 'invalid worker',
-      detail = 'info.servers is no list', hint = 'info.servers is a list of JSON objects';
+      detail = 'info.servers is not a list', hint = 'info.servers is a list of JSON objects';
   end if;
   perform _qwf.check_keys(format('info.servers[%s].', s.n - 1), s.value,
     '{name,kind,external,parallel,idle_s,card,models}')

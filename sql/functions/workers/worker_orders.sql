@@ -29,7 +29,7 @@ begin
   end if;
 end $$;
 comment on function qwf.worker_orders is
-  'What the worker should do, in one row. state: on or off. If off: policy hard (kill the bodies, '
+  'The orders for a worker, in one row. state: on or off. If off: policy hard (kill the bodies, '
   'release their jobs, free the memory, park), drain (finish them, then park) or pause (claim '
   'nothing, keep the model), who asked, why, and until when. server, parallel and server_idle: '
   'what configure_server() has set.';

@@ -13,7 +13,7 @@ select qwf.report_metrics('none', '{"gpus": "x"}');
 select qwf_test.travel('1 min');
 select _qwf.record_minutes();
 select is((select jsonb_path_query_array(h.gpus, '$[*].use_pct') from qwf.host_minutes h
-  where h.host = 'odd'), '[null, null, null, null]', 'what is no number is null');
+  where h.host = 'odd'), '[null, null, null, null]', 'what is not a number is null');
 select is((select h.gpus -> 3 from qwf.host_minutes h where h.host = 'odd'),
   '{"id": "card", "use_pct": null, "use_pct_max": null, "vram_used_mb": 3, "vram_used_mb_max": 3,
     "vram_total_mb": null}', 'a name stands for a card too');

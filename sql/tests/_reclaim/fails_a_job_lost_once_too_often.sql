@@ -9,7 +9,7 @@ select qwf_test.claim('default'), qwf_test.lapse('a');
 select results_eq($$
   select status::text, losses, last_error ~ '^lost 3 times.*lapsed' from qwf.jobs
 $$, $$
-  values ('failed', 3, true) $$, 'no job loops for ever');
+  values ('failed', 3, true) $$, 'no job loops forever');
 
 select * from finish();
 rollback;

@@ -23,7 +23,7 @@ select is(pg_temp.finds('s/b', $$ update qwf.jobs set attempt = 1 where node_id 
 select is(pg_temp.finds('s/a', $$ update qwf.job_attempts set outcome = 'error' $$),
   'an outcome is written once', 'a completed job without a completed attempt');
 select is(pg_temp.finds('s/c', $$ update qwf.jobs set remaining_deps = 2 where node_id = 's/c' $$),
-  'remaining_deps counts unsatisfied dependencies', 'a node that would wait for ever');
+  'remaining_deps counts unsatisfied dependencies', 'a node that would wait forever');
 select alike(pg_temp.finds('s/c', $$ update qwf.jobs set remaining_deps = 0
 where node_id = 's/c' $$),
   '%a node without open dependencies is opened%', 'a node that nobody opens');

@@ -22,7 +22,7 @@ select throws_ok($$ select qwf.enqueue('mail', run_at => '290000-01-01', expires
 select throws_ok($$ select qwf.enqueue_many('[{"task": "t", "expires": "1000000 years"}]') $$,
   'QW005', 'invalid job', 'nor in a list');
 select lives_ok($$ select qwf.enqueue('mail', run_at => 'infinity', expires => '9 years') $$,
-  'what waits for ever may');
+  'what waits forever may');
 select qwf_test.explains($$ select qwf.enqueue('mail', max_attempts => 0) $$, 'max_attempts:%',
   'the error names it');
 

@@ -9,7 +9,7 @@ select throws_ok($$ select qwf.enqueue('mail', run_at => '0044-03-15 BC') $$, 'Q
 select lives_ok($$ select qwf.enqueue('mail', run_at => '9000-01-01', expires => '9 years') $$,
   'within the calendar');
 select lives_ok($$ select qwf.enqueue('mail', run_at => 'infinity', expires => '1000 years') $$,
-  'a job that waits for ever never expires');
+  'a job that waits forever never expires');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- But at least one run, or a large one would stay for ever.
+-- But at least one run, or a large one would stay forever.
 begin;
 select plan(4);
 

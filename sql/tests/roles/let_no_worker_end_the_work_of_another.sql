@@ -27,7 +27,7 @@ select is((select lease_expires_at - claimed_at from qwf.jobs), (select lease fr
   'with the lease it had');
 select throws_ok($$ select qwf_test.as_role('qwf_worker',
   'select qwf.claim(''default'', ''rogue'', 1, ''1 year'')') $$, 'QW005', null,
-  'nobody gets work for ever');
+  'nobody gets work forever');
 select lives_ok($$ select qwf_test.as_role('qwf_worker',
   'select qwf.deregister_worker(''honest'')') $$, 'who knows a name can sign off in it');
 select results_eq('select status::text, failures, losses from qwf.jobs',

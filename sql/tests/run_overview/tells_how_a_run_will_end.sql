@@ -18,7 +18,7 @@ select qwf_test.travel('4 min');
 select is((select deadline_in from qwf.run_overview limit 1), interval '6 min',
   'how long it still has');
 update qwf.runs set deadline_at = 'infinity' where id = qwf_test.run();
-select is((select deadline_in from qwf.run_overview limit 1), null, 'for ever is no interval');
+select is((select deadline_in from qwf.run_overview limit 1), null, 'forever is no interval');
 
 select * from finish();
 rollback;

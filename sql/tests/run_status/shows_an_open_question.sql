@@ -19,7 +19,7 @@ select is(qwf.run_status(qwf_test.run()) #> '{nodes,0,question}', null,
   'which names the question in an answer; none once it is answered');
 select qwf_test.question('choose_one', '{"prompt": "Which?", "source": ["left", "right"]}');
 select is(pg_temp.question('options'), '["left", "right"]', 'options of "source"');
-select is(pg_temp.question('expires_at'), 'null', 'it waits for ever');
+select is(pg_temp.question('expires_at'), 'null', 'it waits forever');
 select qwf_test.question('confirm', '{"prompt": "Go?", "source": ["left", "right"]}');
 select is(pg_temp.question('options'), 'null', 'this widget has no options');
 select qwf_test.workflow('risky', '[{"id": "a", "on_failure": "ask"}]');

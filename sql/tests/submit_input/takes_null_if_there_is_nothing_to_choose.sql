@@ -1,4 +1,4 @@
--- An empty source must not block the run for ever.
+-- An empty source must not block the run forever.
 begin;
 select plan(3);
 

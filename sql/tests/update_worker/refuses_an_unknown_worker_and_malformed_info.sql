@@ -7,7 +7,7 @@ select throws_ok($$ select qwf.update_worker('stranger', '{}') $$, 'QW001', 'no 
 select throws_ok($$ select qwf.update_worker(w.id, '[]') from worker w $$, 'QW005',
   'invalid worker', 'a list');
 select throws_ok($$ select qwf.update_worker(w.id, '{"tasks": "one"}') from worker w $$, 'QW005',
-  'invalid worker', 'a task that is no list');
+  'invalid worker', 'a task that is not a list');
 select throws_ok($$ select qwf.update_worker(w.id, '{"task": ["one"]}') from worker w $$, 'QW005',
   'unknown key', 'a mistyped key');
 select throws_ok($$ select qwf.update_worker(w.id, '{"slots": 2}') from worker w $$, 'QW005',

@@ -23,7 +23,7 @@ select matches(pg_temp.why('s/b'), '^its run is over, failed: it will be cancell
   'the event was given up, and the run with it');
 select matches(pg_temp.why('s/b'), '1 events of its run wait to be applied', 'it is tried again');
 select pg_temp.drain(9);
-select unalike(pg_temp.why('s/b'), '%wait to be applied%', 'but not for ever');
+select unalike(pg_temp.why('s/b'), '%wait to be applied%', 'but not forever');
 select qwf_test.unjam();
 delete from qwf.outbox;
 select is(pg_temp.why('s/b'), 'its run is over, failed: it will be cancelled', 'not even then');

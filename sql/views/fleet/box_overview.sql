@@ -1,9 +1,10 @@
 -- Deploy qwf:views/fleet/box_overview
 -- Purpose: Every box that is known: its workers, its load, its cards, the models in them, and what
 --   failed there.
--- Guarantees: Never fails because of what an agent has sent: a figure that is no number, or out of
---   range, is null. A filter by host is applied before anything is computed, and who does not read
---   the load or failed does not pay for it. Reads an unlogged table, so a standby cannot answer.
+-- Guarantees: Never fails because of what an agent has sent: a figure that is not a number, or is
+--   out of range, is null. A filter by host is applied before anything is computed, and who does
+--   not read the load or failed does not pay for it. Reads an unlogged table, so a standby cannot
+--   answer.
 
 begin;
 

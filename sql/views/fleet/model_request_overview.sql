@@ -1,5 +1,5 @@
 -- Deploy qwf:views/fleet/model_request_overview
--- Purpose: What people have asked boxes to load or unload within a day, and how far that is.
+-- Purpose: Models that people have asked boxes to load or unload within a day, and how far that is.
 
 begin;
 

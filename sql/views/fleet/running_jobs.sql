@@ -32,7 +32,7 @@ comment on view qwf.running_jobs is
 comment on column qwf.running_jobs.id is 'Job id.';
 comment on column qwf.running_jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.running_jobs.node_id is 'Its node.';
-comment on column qwf.running_jobs.task is 'What the worker runs.';
+comment on column qwf.running_jobs.task is 'Name of the task or program that the worker runs.';
 comment on column qwf.running_jobs.name is 'Its node, or its task if it is standalone.';
 comment on column qwf.running_jobs.queue is 'Its queue.';
 comment on column qwf.running_jobs.project is 'Tenant tag.';

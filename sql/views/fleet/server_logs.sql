@@ -1,5 +1,5 @@
 -- Deploy qwf:views/fleet/server_logs
--- Purpose: What model servers have printed, as their agents report it; also of agents that have
+-- Purpose: Output of model servers, as their agents report it; also of agents that have
 --   ended, because what a server printed last is still there.
 
 begin;

@@ -1,6 +1,6 @@
 -- Deploy qwf:views/fleet/server_overview
 -- Purpose: The model servers of all live workers: what each one does now, and what it could serve.
--- Guarantees: Never fails because of what a worker has reported: a figure that is no number, or
+-- Guarantees: Never fails because of what a worker has reported: a figure that is not a number, or
 --   out of range, is null. What worker_controls sets counts before what the agent has announced.
 
 begin;
@@ -94,8 +94,8 @@ comment on column qwf.server_overview.last_seen is 'Time since the last heartbea
 comment on column qwf.server_overview.only_server is
   'The only server of the host that serves the queue, as worker_controls sets it; null: all.';
 comment on column qwf.server_overview.set_parallel is
-  'What worker_controls sets for parallel; null: as the agent is configured.';
+  'Setting of worker_controls for parallel; null: as the agent is configured.';
 comment on column qwf.server_overview.set_idle is
-  'What worker_controls sets for idle_s; null: as the agent is configured.';
+  'Setting of worker_controls for idle_s; null: as the agent is configured.';
 
 commit;

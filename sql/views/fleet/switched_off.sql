@@ -12,7 +12,7 @@ comment on view qwf.switched_off is
 comment on column qwf.switched_off.host is 'Box that is off.';
 comment on column qwf.switched_off.queue is 'Queue it does not serve.';
 comment on column qwf.switched_off.stop_policy is
-  'What happens to the jobs it runs: hard (killed), drain or pause.';
+  'The effect on the jobs it runs: hard (killed), drain or pause.';
 comment on column qwf.switched_off.requested_by is 'Who switched it off.';
 comment on column qwf.switched_off.reason is 'Why; null: no reason given.';
 comment on column qwf.switched_off.until is 'When it comes on by itself; null: never.';

@@ -77,7 +77,7 @@ comment on column qwf.worker_overview.agent is
   'Name for the process that it belongs to: the workers of one agent, one for each of its queues, '
   'share slots, models and servers. Null: not live.';
 comment on column qwf.worker_overview.stop_policy is
-  'What happens to its jobs while it is switched off: hard (killed), drain or pause; null: it is '
+  'The effect on its jobs while it is switched off: hard (killed), drain or pause; null: it is '
   'on.';
 comment on column qwf.worker_overview.requested_by is 'Who switched it off.';
 comment on column qwf.worker_overview.stopped_at is 'When it deregistered; null: it has not.';

@@ -29,11 +29,11 @@ comment on view qwf.metrics is
   'Figures for monitors, as qwf metrics prints them: '
   'select name, labels, value from qwf.metrics where value is not null.';
 comment on column qwf.metrics.name is 'Name of the metric; that of a counter ends in _total.';
-comment on column qwf.metrics.labels is 'What the figure is about: an object of texts.';
+comment on column qwf.metrics.labels is 'The subject of the figure: an object of texts.';
 comment on column qwf.metrics.value is
   'The figure, in the unit that the name ends with: seconds, bytes, a ratio, else a number; null: '
   'not known, or there is nothing that the metric is about.';
 comment on column qwf.metrics.kind is 'gauge, or counter: only grows.';
-comment on column qwf.metrics.help is 'What the metric means, the same in all its rows.';
+comment on column qwf.metrics.help is 'Meaning of the metric, the same in all its rows.';
 
 commit;

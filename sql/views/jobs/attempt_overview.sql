@@ -20,7 +20,7 @@ comment on column qwf.attempt_overview.job_id is 'The job.';
 comment on column qwf.attempt_overview.attempt is 'Which claim of the job it was, from 1.';
 comment on column qwf.attempt_overview.run_id is 'Run of the job; null: standalone.';
 comment on column qwf.attempt_overview.node_id is 'Node of the job.';
-comment on column qwf.attempt_overview.task is 'What the worker ran.';
+comment on column qwf.attempt_overview.task is 'Name of the task or program that the worker ran.';
 comment on column qwf.attempt_overview.project is 'Tenant tag of the job.';
 comment on column qwf.attempt_overview.token is 'Token of that claim, which is spent.';
 comment on column qwf.attempt_overview.worker is 'Worker that held it.';
@@ -40,7 +40,7 @@ comment on column qwf.attempt_overview.max_rss_bytes is
 comment on column qwf.attempt_overview.cpu_seconds is 'CPU time used, seconds.';
 comment on column qwf.attempt_overview.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
 comment on column qwf.attempt_overview.log_tail is
-  'What the body printed, cut as qwf.job_attempts says; null: the worker sent no log.';
+  'Output of the body, cut as qwf.job_attempts says; null: the worker sent no log.';
 comment on column qwf.attempt_overview.usage is
   'Tokens that the body used of model servers, as these count them.';
 

@@ -29,7 +29,7 @@ comment on column qwf.dependency_overview.needs_job_id is 'The job it depends on
 comment on column qwf.dependency_overview.node_id is 'Node of that job.';
 comment on column qwf.dependency_overview.status is 'State of that job.';
 comment on column qwf.dependency_overview.on_failure is
-  'What its failure means: fail, continue or ask; null: as its queue says.';
+  'The effect of its failure: fail, continue or ask; null: as its queue says.';
 comment on column qwf.dependency_overview.waits is
   'True: the job does not start before this one has ended.';
 comment on column qwf.dependency_overview.reads is

@@ -25,7 +25,7 @@ comment on column qwf.event_overview.run_id is 'The run; null: none.';
 comment on column qwf.event_overview.job_id is 'The job; null: the run as a whole, or neither.';
 comment on column qwf.event_overview.node_id is 'Node of the job.';
 comment on column qwf.event_overview.task is 'Task of the job.';
-comment on column qwf.event_overview.type is 'What happened.';
+comment on column qwf.event_overview.type is 'Kind of the event.';
 comment on column qwf.event_overview.actor is 'Worker or login that did it; see qwf.job_events.';
 comment on column qwf.event_overview.detail is
   'Reason, readings, and what else helps to understand it.';

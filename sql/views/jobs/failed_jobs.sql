@@ -23,7 +23,7 @@ comment on view qwf.failed_jobs is
 comment on column qwf.failed_jobs.id is 'Job id.';
 comment on column qwf.failed_jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.failed_jobs.node_id is 'Its node.';
-comment on column qwf.failed_jobs.task is 'What a worker ran.';
+comment on column qwf.failed_jobs.task is 'Name of the task or program that a worker ran.';
 comment on column qwf.failed_jobs.queue is 'Queue that served it.';
 comment on column qwf.failed_jobs.project is 'Tenant tag.';
 comment on column qwf.failed_jobs.attempt is 'Claims.';

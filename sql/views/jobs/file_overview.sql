@@ -31,7 +31,7 @@ comment on column qwf.file_overview.kind is 'image, json, text, csv, mesh, point
 comment on column qwf.file_overview.size_bytes is 'Size, bytes.';
 comment on column qwf.file_overview.node_idx is
   'Its node in the graph; null for an element of a map.';
-comment on column qwf.file_overview.task is 'What a worker ran.';
+comment on column qwf.file_overview.task is 'Name of the task or program that a worker ran.';
 comment on column qwf.file_overview.attempt is 'Claims of the job so far.';
 comment on column qwf.file_overview.created_at is
   'When its run, or the standalone job, was enqueued.';

@@ -49,7 +49,7 @@ comment on column qwf.job_details.node_idx is
 comment on column qwf.job_details.node_id is
   'step/node; step/node[3] for an element of a map; the step, for an input.';
 comment on column qwf.job_details.queue is 'Queue that serves it; null for an input.';
-comment on column qwf.job_details.task is 'What a worker runs.';
+comment on column qwf.job_details.task is 'Name of the task or program that a worker runs.';
 comment on column qwf.job_details.status is 'State; see docs/concepts.md.';
 comment on column qwf.job_details.project is 'Tenant tag; empty is a project like any other.';
 comment on column qwf.job_details.priority is 'Lower is sooner.';
@@ -62,9 +62,11 @@ comment on column qwf.job_details.inputs is
   'Inputs as defined, references unresolved; args of a standalone job.';
 comment on column qwf.job_details.resolved_inputs is
   'Inputs as last handed to a worker; null if inputs hold no reference.';
-comment on column qwf.job_details.output is 'What the body returned; the answer, for an input.';
+comment on column qwf.job_details.output is
+  'Value that the body returned; the answer, for an input.';
 comment on column qwf.job_details.input_spec is
-  'What a person is asked: widget, prompt, target, options; references resolved when it is asked.';
+  'The question to a person: widget, prompt, target, options; references resolved when it is '
+  'asked.';
 comment on column qwf.job_details.guarded is
   'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
 comment on column qwf.job_details.remaining_deps is

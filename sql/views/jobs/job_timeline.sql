@@ -1,5 +1,5 @@
 -- Deploy qwf:views/jobs/job_timeline
--- Purpose: What happened to a job, in order: its attempts and unusual events.
+-- Purpose: History of a job, in order: its attempts and unusual events.
 
 begin;
 

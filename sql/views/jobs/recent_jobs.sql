@@ -20,7 +20,7 @@ comment on view qwf.recent_jobs is 'The newest 200 jobs.';
 comment on column qwf.recent_jobs.id is 'Job id.';
 comment on column qwf.recent_jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.recent_jobs.node_id is 'Its node.';
-comment on column qwf.recent_jobs.task is 'What a worker runs.';
+comment on column qwf.recent_jobs.task is 'Name of the task or program that a worker runs.';
 comment on column qwf.recent_jobs.queue is 'Queue that serves it.';
 comment on column qwf.recent_jobs.project is 'Tenant tag.';
 comment on column qwf.recent_jobs.status is 'State of the job.';

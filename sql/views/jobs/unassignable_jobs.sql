@@ -27,7 +27,8 @@ comment on view qwf.unassignable_jobs is
 comment on column qwf.unassignable_jobs.id is 'Job id.';
 comment on column qwf.unassignable_jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.unassignable_jobs.node_id is 'Its node.';
-comment on column qwf.unassignable_jobs.task is 'What a worker would run.';
+comment on column qwf.unassignable_jobs.task is
+  'Name of the task or program that a worker would run.';
 comment on column qwf.unassignable_jobs.queue is 'Its queue.';
 comment on column qwf.unassignable_jobs.required_model is 'Model it needs.';
 comment on column qwf.unassignable_jobs.vram_mb is 'GPU memory it needs, MiB.';

@@ -91,7 +91,7 @@ comment on column qwf.queue_overview.placement is
 comment on column qwf.queue_overview.keep_completed is
   'False: a standalone job that completed leaves no row.';
 comment on column qwf.queue_overview.on_failure is
-  'What happens when a standalone job that does not say it itself fails for good: fail or ask.';
+  'The reaction when a standalone job that does not say it itself fails for good: fail or ask.';
 comment on column qwf.queue_overview.created_at is 'When it was created.';
 
 commit;

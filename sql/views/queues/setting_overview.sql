@@ -31,10 +31,12 @@ order by a.attnum;
 comment on view qwf.setting_overview is
   'The settings with their defaults; change one with select qwf.change_settings(...).';
 comment on column qwf.setting_overview.name is 'Name of the setting.';
-comment on column qwf.setting_overview.value is 'What applies now, as change_settings takes it.';
-comment on column qwf.setting_overview.default_value is 'What applies if nobody changes it.';
+comment on column qwf.setting_overview.value is
+  'The value that applies now, as change_settings takes it.';
+comment on column qwf.setting_overview.default_value is
+  'The value that applies if nobody changes it.';
 comment on column qwf.setting_overview.unit is
   'time (such as 90 s or 2 h), number, bytes, %, seconds (a list of them), or true or false.';
-comment on column qwf.setting_overview.about is 'What it means.';
+comment on column qwf.setting_overview.about is 'Its meaning.';
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/runs/run_usage
--- Purpose: What the attempts of a run have used.
+-- Purpose: Use of the attempts of a run.
 -- Guarantees: One row a run. Reads all attempts of the run, those of map elements included, and
 --   no others.
 -- Called by: people, qwf web.
@@ -24,7 +24,7 @@ cross join lateral (
   where j.run_id = r.id
 ) a;
 comment on view qwf.run_usage is
-  'What the ended attempts of runs have used: select * from qwf.run_usage where run_id = 7.';
+  'Use of the ended attempts of runs: select * from qwf.run_usage where run_id = 7.';
 comment on column qwf.run_usage.run_id is 'Run id.';
 comment on column qwf.run_usage.attempts is 'Attempts that have ended.';
 comment on column qwf.run_usage.cpu_seconds is 'Processor time, seconds.';

@@ -107,7 +107,7 @@ class Worker:
     slots: int = 1
 
     def is_better(self, other: Worker) -> bool:
-        """Whether a packed queue prefers it."""
+        """Return True if a packed queue prefers it."""
         mine, other_s = (not self.overflow, self.slots), (not other.overflow, other.slots)
         return mine > other_s or (mine == other_s and self.host < other.host)
 
@@ -376,8 +376,8 @@ class Model:
         )
 
     def _leaves(self, queue: str, name: str) -> set[bool]:
-        """Whether the worker leaves the first job that it could take to a better one. Both may be,
-        because equals are in any order. What somebody has locked counts as well."""
+        """Return True if the worker leaves the first job that it could take to a better one. Both
+        may be, because equals are in any order. What somebody has locked counts as well."""
         worker = self.workers.get(name)
         if queue != "cpu" or not self.packed or worker is None or self.is_off(worker.host):
             return {False}
@@ -387,7 +387,7 @@ class Model:
         return {self._has_better(j, worker) for j in jobs if j.order() == first} or {False}
 
     def _has_better(self, job: Job, worker: Worker) -> bool:
-        """Whether the job is new, and a better worker that could run it is asleep."""
+        """Return True if the job is new, and a better worker that could run it is asleep."""
         asleep = [self.workers.get(n) for n, at in self.asleep.items() if at > self.now - ASLEEP]
         return job.queued_at is not None and job.queued_at > self.now - PATIENCE and any(
             other is not None and not other.stopped and not self.is_off(other.host)
@@ -433,7 +433,7 @@ class Model:
         return host in self.off and (until is None or until > self.now)
 
     def _has_room(self, job: Job, taken: list[Job]) -> bool:
-        """Whether the limits let it run beside what runs and what was just taken."""
+        """Return True if the limits let it run beside what runs and what was just taken."""
         running = [j for j in self.jobs.values() if j.status == "running"] + taken
         full = self.room is not None and sum(j.queue == "cpu" for j in running) >= self.room
         limit = job.node.limit
@@ -1063,7 +1063,7 @@ class Model:
         return len(again)
 
     def _resumes(self, run: Run, job: Job, again: list[Job], name: str | None) -> bool:
-        """Whether a map keeps the elements that completed."""
+        """Return True if a map keeps the elements that completed."""
         if job.elements is None or job.node.name == name:
             return False
         if any(self.jobs[run.nodes[before]] in again for before in job.node.after):

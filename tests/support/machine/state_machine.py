@@ -773,7 +773,7 @@ class Machine(RuleBasedStateMachine):
                 self._open(lambda other: finish(other, [report]))
 
     def _contended(self) -> bool:
-        """Whether something other than order decides who gets which job."""
+        """Return True if something other than order decides who gets which job."""
         return self._limited() or bool(set(self.jobs("queued")) & self.model.locked_jobs)
 
     def _limited(self) -> bool:

@@ -36,7 +36,7 @@ class Node:
 
     @property
     def looked_at(self) -> bool:
-        """Whether something has to be decided when its turn comes."""
+        """True if something has to be decided when its turn comes."""
         return any(part is not None for part in (self.skip_if, self.question, self.each))
 
 

@@ -43,7 +43,7 @@ class Schema(TypedDict, total=False):
 
 
 class DefinitionKeys(TypedDict, total=False):
-    """What `@pipeline()` and `@workflow()` take. `schema` is the key `$schema`."""
+    """Arguments of `@pipeline()` and `@workflow()`. `schema` is the key `$schema`."""
 
     display_name: str
     mode: str
@@ -52,13 +52,13 @@ class DefinitionKeys(TypedDict, total=False):
 
 
 class PipelineKeys(DefinitionKeys, total=False):
-    """What `@pipeline()` takes. `inputs` is the schema of its inputs."""
+    """Arguments of `@pipeline()`. `inputs` is the schema of its inputs."""
 
     inputs: Schema
 
 
 class WorkflowKeys(DefinitionKeys, total=False):
-    """What `@workflow()` takes."""
+    """Arguments of `@workflow()`."""
 
     deadline: Duration
 
@@ -80,7 +80,7 @@ class Retry(TypedDict, total=False):
 
 
 class NodeKeys(TypedDict, total=False):
-    """What `node()` takes."""
+    """Arguments of `node()`."""
 
     command: Sequence[str | float | Expression]
     depends_on: DependsOn
@@ -107,7 +107,7 @@ class NodeKeys(TypedDict, total=False):
 
 
 class AnyStepKeys(TypedDict, total=False):
-    """What `step()` and `question()` take."""
+    """Arguments of `step()` and `question()`."""
 
     depends_on: DependsOn
     skip_if: Condition
@@ -115,13 +115,13 @@ class AnyStepKeys(TypedDict, total=False):
 
 
 class StepKeys(AnyStepKeys, total=False):
-    """What `step()` takes."""
+    """Arguments of `step()`."""
 
     inputs: Inputs
 
 
 class QuestionKeys(AnyStepKeys, total=False):
-    """What `question()` takes with every widget."""
+    """Arguments of `question()` with every widget."""
 
     prompt: Value
     target: str
@@ -133,14 +133,14 @@ class QuestionKeys(AnyStepKeys, total=False):
 
 
 class ChoiceKeys(QuestionKeys, total=False):
-    """What `question()` takes with the widgets choose_one and turnout."""
+    """Arguments of `question()` with the widgets choose_one and turnout."""
 
     options: List
     multiple: bool
 
 
 class TextKeys(QuestionKeys, total=False):
-    """What `question()` takes with the widget text."""
+    """Arguments of `question()` with the widget text."""
 
     min_length: int
     max_length: int
@@ -149,7 +149,7 @@ class TextKeys(QuestionKeys, total=False):
 
 
 class NumberKeys(QuestionKeys, total=False):
-    """What `question()` takes with the widget number."""
+    """Arguments of `question()` with the widget number."""
 
     min: float
     max: float
@@ -159,7 +159,7 @@ class NumberKeys(QuestionKeys, total=False):
 
 
 class FileKeys(QuestionKeys, total=False):
-    """What `question()` takes with the widget file."""
+    """Arguments of `question()` with the widget file."""
 
     multiple: bool
     accept: str | Sequence[Value]

@@ -22,13 +22,13 @@ Value: TypeAlias = (
 
 
 class DefaultKey(TypedDict, total=False):
-    """What `coalesce()` takes beside its candidates: `$default`."""
+    """Arguments of `coalesce()` beside its candidates: `$default`."""
 
     default: Value
 
 
 class ReferenceKeys(DefaultKey, total=False):
-    """What `ref()` takes beside a path: `$default`, `$filter`, `$eq` and `$ne`."""
+    """Arguments of `ref()` beside a path: `$default`, `$filter`, `$eq` and `$ne`."""
 
     filter: Mapping[str, Value]
     eq: Value

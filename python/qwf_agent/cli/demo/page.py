@@ -113,7 +113,8 @@ def _record(home: Path) -> Iterator[int]:
 
 
 def _is_free(record: int) -> bool:
-    """Whether no page runs; then the lock is ours, and nobody else's until this one is closed."""
+    """Return True if no page runs; then the lock is ours, and nobody else's until this one is
+    closed."""
     try:
         fcntl.flock(record, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

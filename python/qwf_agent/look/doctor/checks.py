@@ -98,7 +98,7 @@ def _made(conn: Connection, address: str, name: str) -> Result:
 
 
 def _asked(conn: Connection, name: str) -> tuple[str, list[Finding]]:
-    """What a check of qwf.doctor() found; or what is so because it found nothing."""
+    """The findings of a check of qwf.doctor(), or the good state if it found nothing."""
     east = datetime.now().astimezone().utcoffset() or timedelta()
     minutes = int(east.total_seconds()) // 60
     zone = f"UTC{'-' if minutes >= 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"

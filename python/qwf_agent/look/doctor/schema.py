@@ -11,12 +11,17 @@ from qwf_agent.look.doctor import drift, shipped
 from qwf_agent.look.doctor.findings import Finding, first_few, note, problem
 from qwf_agent.system.versions import compatible_part
 
-# Of the grants that are shipped, those that roles lack.
+# Of the grants that are shipped, those that roles lack. Names are compared as texts, because no
+# reader may look up a name in _qwf.
 GRANTED = """
 select g.role, p.oid::regprocedure::text as function
 from unnest(%s::text[], %s::text[]) g (role, function)
 join pg_roles r on r.rolname = g.role
-join pg_proc p on p.oid = to_regproc(g.function)
+<<<<<<< HEAD
+join pg_proc p on format('%%s.%%s', p.pronamespace::regnamespace, p.proname) = g.function
+=======
+join pg_proc p on p.pronamespace::regnamespace || '.' || p.proname = g.function
+>>>>>>> w-metrics
 where not has_function_privilege(r.oid, p.oid, 'execute')
 """
 
@@ -89,7 +94,7 @@ def _deployed(conn: Connection, dsn: str) -> _Deployed:
 
 
 def _age(conn: Connection) -> str:
-    """Whether the schema is the same, older or newer, by the versions."""
+    """Return True if the schema is the same, older or newer, by the versions."""
     theirs, ours = (
         [int(part) if part.isdecimal() else 0 for part in version.split(".")]
         for version in (call(conn, "version"), __version__)

@@ -1,4 +1,4 @@
-"""What a failover to a standby would forget: standbys, synchronous commits, slots."""
+"""Data that a failover to a standby would lose: standbys, synchronous commits, slots."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def standbys(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 
 def _waiting(names: str, rows: list[DictRow], commit: str) -> Iterator[Finding]:
-    """What a commit waits for."""
+    """The standbys that a commit waits for."""
     if not names:
         yield note(
             "no standby is synchronous: a failover forgets the enqueues and the results of the "

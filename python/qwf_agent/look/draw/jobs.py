@@ -120,7 +120,7 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
 
 
 def is_told(row: Row) -> bool:
-    """Whether the line of an attempt in the timeline has its whole error."""
+    """Return True if the line of an attempt in the timeline has its whole error."""
     error = (row.get("error") or "").strip()
     whole = len(error) <= LONGEST_GIST and words.gist(error) == error
     return whole and OUTCOMES.get(row["outcome"]) == "failed"
@@ -195,7 +195,7 @@ def options(spec: Row) -> list[tuple[Any, str]]:
 
 
 def chooses(spec: Row) -> bool:
-    """Whether the answer has to be one of a list, which may be empty: then it is null."""
+    """Return True if the answer has to be one of a list, which may be empty: then it is null."""
     return isinstance(spec.get("options"), list) or spec.get("widget") in CHOOSE
 
 

@@ -134,7 +134,7 @@ def _more(node: Row, status: Row) -> str:
 
 
 def _doing(status: Row) -> Text:
-    """What a run is doing, or waits for, or how it ended."""
+    """The present work of a run, its wait, or its end."""
     if status["run"]["status"] in OVER:
         return state(status["run"]["status"])
     for wanted, words in (("running", ""), ("awaiting_input", "asks"), ("queued", "queued")):
@@ -205,7 +205,7 @@ def _answer(status: Row, node: Row) -> Text:
 
 
 def _waits(node: Row) -> list[str]:
-    """What it waits for: nodes of its own step by name, other steps as a whole."""
+    """The things it waits for: nodes of its own step by name, other steps as a whole."""
     own = f"{node['step_id']}/"
     names = (
         name.removeprefix(own) if name.startswith(own) else name.partition("/")[0]

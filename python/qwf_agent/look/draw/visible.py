@@ -25,7 +25,7 @@ ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|
 
 
 class _Symbols(dict[int, str]):
-    """What is shown for each character, worked out when it is first met."""
+    """The visible form of each character, worked out at its first use."""
 
     def __missing__(self, code: int) -> str:
         one = chr(code)
@@ -57,7 +57,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 def without_escapes(text: str) -> str:
-    """What a program printed, without its orders to a terminal, such as colours."""
+    """The output of a program, without its orders to a terminal, such as colours."""
     return ESCAPES.sub("", text) if "\x1b" in text else text
 
 
@@ -92,7 +92,7 @@ class Terminal(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """What `renderable` prints, made visible."""
+        """The output of `renderable`, made visible."""
         return _made_visible(super().render(renderable, options))
 
 

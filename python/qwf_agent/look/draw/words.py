@@ -108,13 +108,6 @@ def spell(length: timedelta) -> str:
     return " ".join(parts) or "0 s"
 
 
-def queue_state(queue: Row) -> str:
-    """The state of a queue; unserved: jobs are queued and no worker serves it."""
-    if queue["paused"]:
-        return "paused"
-    return "on" if queue["workers"] else "unserved" if queue["queued"] else "-"
-
-
 def by_trouble(server: Row) -> tuple[int, str]:
     """The place of a model server in a list: those in trouble come first."""
     state = server["state"]
@@ -122,7 +115,7 @@ def by_trouble(server: Row) -> tuple[int, str]:
 
 
 def served(server: Row) -> str:
-    """What a model server serves, or could serve. At most ten names."""
+    """The models that a model server serves, or could serve. At most ten names."""
     if server["model"]:
         return str(server["model"])
     names = ", ".join(server["models"][:MOST_NAMES])

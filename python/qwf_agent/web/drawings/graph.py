@@ -48,7 +48,8 @@ LARGE = (228, 54)  # maps, stacks, steps
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a browser gets: two JSON documents with one key. `members` are the nodes of each box."""
+    """The data for a browser: two JSON documents with one key. `members` are the nodes of each
+    box."""
 
     structure: dict[str, Any]
     states: dict[str, Any]
@@ -156,7 +157,7 @@ def _state_of(box: GraphBox) -> dict[str, Any]:
 
 
 def _line(box: GraphBox, state: str, counts: Mapping[str, int]) -> str:
-    """What a box says about its state, in words."""
+    """The state of a box, in words."""
     word = state.replace("_", " ")
     if not counts:
         progress = _progress(box.nodes[0]) if state == "running" else None

@@ -34,7 +34,7 @@ Kind = Literal["node", "map", "input", "stack", "step", "rest"]
 
 @dataclass(frozen=True)
 class GraphBox:
-    """What is drawn as one: a node, a stack of equal nodes, a step, or the rest of one."""
+    """A part that is drawn as one: a node, a stack of equal nodes, a step, or the rest of one."""
 
     id: str
     kind: Kind
@@ -146,7 +146,7 @@ class BoxedGraph:
         ]
 
     def summary(self, boxes: list[GraphBox]) -> str:
-        """What a screen reader says of the whole drawing."""
+        """Text for screen readers about the whole drawing."""
         nodes = f"{counted(len(self.nodes), 'node')} in {counted(len(self.steps), 'step')}"
         drawn = f"{nodes}, drawn as {len(boxes):,} {'box' if len(boxes) == 1 else 'boxes'}"
         return nodes if len(boxes) == len(self.nodes) else drawn

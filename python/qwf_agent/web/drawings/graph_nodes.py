@@ -28,7 +28,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """What people call it: its title, or its id within its step."""
+        """The name for people: its title, or its id within its step."""
         return self.title or self.id.removeprefix(f"{self.step}/")
 
     @property

@@ -139,7 +139,7 @@ def _thinned(bars: list[Bar]) -> list[Bar]:
 
 
 def _loudness(kind: str) -> int:
-    """What must not be hidden is drawn last."""
+    """Draw last the parts that must not be hidden."""
     order = ("waited", "completed", "asked", "cancelled", "running", "lost", "failed")
     return order.index(kind)
 
@@ -249,7 +249,7 @@ def _written_ticks(axis: Axis, zone: tzinfo) -> list[Markup]:
 
 
 def _lines(axis: Axis, zone: tzinfo, now: datetime | None) -> Markup:
-    """What runs through all rows: a line for each time, the folded gaps, and now."""
+    """The parts that run through all rows: a line for each time, the folded gaps, and now."""
     lines = [_line("tick", axis.place(when)) for when, _ in ticks(axis, zone)]
     for start, end in axis.folds:
         length = duration((end - start).total_seconds())
@@ -286,7 +286,7 @@ def _note(shown: int, every: int, more: int) -> Markup:
 
 
 def _spoken(row: Row, now: datetime, is_critical: bool) -> str:
-    """What a screen reader says of a row."""
+    """Text for screen readers about a row."""
     said = "; ".join(spoken(span, now) for span in row.spans[-5:])
     count = f"{len(row.spans)} attempts, the last: " if len(row.spans) > 5 else ""
     name = one_line(row.name, LONGEST_NAME)

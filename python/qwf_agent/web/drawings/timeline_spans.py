@@ -102,7 +102,7 @@ def critical_path(
 
 
 def spoken(span: AttemptSpan, now: datetime) -> str:
-    """What a screen reader says of an attempt."""
+    """Text for screen readers about an attempt."""
     took = duration((end_of(span, now) - span.started_at).total_seconds())
     if span.outcome == "asked":
         return f"waited {took} for an answer"

@@ -46,7 +46,7 @@ class Option:
 def options_of(
     values: Sequence[Any], files: Sequence[File] = (), *, failure: bool = False
 ) -> tuple[Option, ...]:
-    """What may be chosen, each value once. Raises ValueError for a value that cannot be written."""
+    """The options, each value once. Raises ValueError for a value that cannot be written."""
     pictures = {file.path: file.url for file in files} | {file.label: file.url for file in files}
     found: dict[str, Option] = {}
     for value in values:
@@ -95,19 +95,19 @@ def key_of(value: Any) -> str:
 
 
 def _names(value: Any) -> list[Any]:
-    """What else may stand for an option: its value or its id."""
+    """Other values that may stand for an option: its value or its id."""
     return (
         [value[key] for key in ("value", "id") if key in value] if isinstance(value, dict) else []
     )
 
 
 def stands_for(default: Any, option: Any, multiple: bool = False) -> bool:
-    """Whether the default of a question is this option, or its value or id."""
+    """Return True if the default of a question is this option, or its value or id."""
     return any(_equal(one, default, multiple) for one in (option, *_names(option)))
 
 
 def _equal(value: Any, default: Any, multiple: bool) -> bool:
-    """Whether the default of a question is, or has, this value."""
+    """Return True if the default of a question is, or has, this value."""
     try:
         wanted = default if multiple and isinstance(default, list) else [default]
         return key_of(value) in [key_of(one) for one in wanted if one is not MISSING]

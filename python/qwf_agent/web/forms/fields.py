@@ -91,7 +91,7 @@ class Field:
 
     @property
     def has_blank(self) -> bool:
-        """Whether it offers to choose none of its options."""
+        """True if it offers to choose none of its options."""
         optional = not self.required and not self.given
         return self.kind == "choice" and not self.cards and optional
 
@@ -365,8 +365,8 @@ def _json(field: Field, value: Any, schema: Mapping[str, Any]) -> Field:
 
 
 def _is_read_by(item: Field, element: Field) -> bool:
-    """Whether `item` reads the value that `element` shows: every sent element is read by `item`,
-    which does not know what was there before."""
+    """Return True if `item` reads the value that `element` shows: every sent element is read by
+    `item`, which does not know what was there before."""
     if item.kind != element.kind:
         return False
     if element.given and not element.required and not item.given:
@@ -377,7 +377,7 @@ def _is_read_by(item: Field, element: Field) -> bool:
 
 
 def _shows(field: Field) -> tuple[Any, ...]:
-    """What a person sees in the field."""
+    """The value as a person sees it in the field."""
     below = [_shows(one) for one in (*field.fields, *field.elements)]
     return field.entered, field.chosen, below
 

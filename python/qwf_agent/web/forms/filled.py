@@ -1,4 +1,4 @@
-"""What a person entered in a form: its value, its problems, and the form to show again."""
+"""An entry of a person in a form: its value, its problems, and the form to show again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a value, at the path of its field."""
+    """A problem of a value, at the path of its field."""
 
     path: str
     text: str
@@ -62,7 +62,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Filled:
-    """What a person entered: the value, what is wrong, and the form to show again."""
+    """An entry of a person: the value, its problems, and the form to show again."""
 
     value: Any
     problems: tuple[Problem, ...]
@@ -137,7 +137,7 @@ class _Reader:
         self.used: set[str] = set()
 
     def read(self, field: Field) -> _Read:
-        """What was entered in a field and in those below it."""
+        """The entries of a field and of those below it."""
         if field.kind == "group":
             return self._group(field)
         if field.kind == "list":
@@ -254,7 +254,7 @@ class _Reader:
 
 
 def _untouched(field: Field) -> dict[str, list[str]]:
-    """What a browser sends for the field if nobody changes anything."""
+    """The entry that a browser sends for the field if nobody changes anything."""
     if field.kind == "group":
         return {name: was for member in field.fields for name, was in _untouched(member).items()}
     if field.kind == "list":
@@ -268,7 +268,7 @@ def _untouched(field: Field) -> dict[str, list[str]]:
 
 
 def _blank(field: Field, filled: Field, *, sent: bool) -> _Read:
-    """What an empty entry means: no value, null, the empty text, or a problem."""
+    """The meaning of an empty entry: no value, null, the empty text, or a problem."""
     if field.nullable and (field.required or field.given):
         return _Read(None, (), filled)
     if field.kind == "text" and sent and (field.required or field.given):

@@ -79,17 +79,17 @@ class AskedQuestion:
 
     @property
     def waits(self) -> bool:
-        """Whether it can be answered now."""
+        """True if it can be answered now."""
         return self.form is not None
 
     @property
     def is_failure(self) -> bool:
-        """Whether it asks what to do about a failure."""
+        """True if it asks what to do about a failure."""
         return bool(self.job["widget"] == "on_failure")
 
     @property
     def prompt(self) -> str:
-        """What is asked, or else the name of what asks."""
+        """The question, or else the name of what asks."""
         prompt: str = self.job["prompt"] or ""
         return cut(prompt if prompt.strip() else self.name, LONGEST_PROMPT)
 
@@ -116,13 +116,13 @@ class AskedQuestion:
 
     @property
     def first(self) -> str:
-        """What the first option is called, if that is the answer that is typed."""
+        """Label of the first option, if the answer is typed."""
         options = self.form.options if self.form is not None else ()
         return options[0].label if options and self.typed == draw.FIRST else ""
 
     @property
     def default(self) -> str | None:
-        """What it is answered with if nobody answers in time; None: the run fails."""
+        """The answer if nobody answers in time; None: the run fails."""
         if "default" not in self.spec:
             return None
         default = self.spec["default"]
@@ -284,7 +284,8 @@ def _pictures(spec: Mapping[str, Any]) -> list[Looked]:
 
 
 def _below_run(path: str, run: int | None) -> Iterator[str]:
-    """What the path can be below the folder of the run: all of it, or what is behind its number."""
+    """The forms of the path below the folder of the run: all of it, or what is behind its
+    number."""
     yield path
     parts = path.split("/")
     for place, part in enumerate(parts[:-1]):
@@ -293,7 +294,8 @@ def _below_run(path: str, run: int | None) -> Iterator[str]:
 
 
 def _is_named(name: str, row: Mapping[str, Any]) -> bool:
-    """Whether the name of a file means the listed one: its path on the host, or below the run."""
+    """Return True if the name of a file means the listed one: its path on the host, or below the
+    run."""
     if not name.startswith("/"):
         return bool(name == row["rel_path"])
     path = _path(row)

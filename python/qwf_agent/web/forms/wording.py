@@ -111,7 +111,7 @@ def common_pattern(pattern: Any) -> str | None:
 
 
 def number_text(value: Any) -> str | None:
-    """A number with all its digits; None for what is no number."""
+    """A number with all its digits; None for what is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     try:

@@ -25,7 +25,7 @@ class QueueServers:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What is set for them: only_server, set_parallel and set_idle."""
+        """Settings of operators: only_server, set_parallel and set_idle."""
         return self.servers[0]
 
     @property

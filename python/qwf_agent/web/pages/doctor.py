@@ -1,4 +1,4 @@
-"""What is wrong with the fleet and its database, and what to do: the checks of `qwf doctor`."""
+"""Problems of the fleet and its database, and their remedies: the checks of `qwf doctor`."""
 
 from __future__ import annotations
 

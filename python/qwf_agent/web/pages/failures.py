@@ -1,4 +1,4 @@
-"""What fails: failed jobs in groups, by task and by what their errors have in common."""
+"""Failures: failed jobs in groups, by task and by what their errors have in common."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def looked(cookie: str | None, now: datetime) -> tuple[datetime | None, str]:
 
 
 def is_new(group: Mapping[str, Any], before: datetime | None) -> bool:
-    """Whether nothing of this group had failed when somebody looked before."""
+    """Return True if nothing of this group had failed when somebody looked before."""
     to = group["searched_to"]
     return before is not None and group["first_at"] > before and (to is None or to < before)
 

@@ -98,7 +98,7 @@ async def engine(look: Look) -> dict[str, Any]:
 
 
 async def switches(look: Look) -> dict[str, Any]:
-    """What the cards need besides the boxes: what is at risk, who sleeps, and until when."""
+    """Data for the cards besides the boxes: what is at risk, who sleeps, and until when."""
     return {
         "at_risk": _by_worker(await look.part("jobs that a switch would end", AT_RISK)),
         "asleep": {row["worker"]: row["asleep"] for row in await look.part("sleepers", SLEEPERS)},

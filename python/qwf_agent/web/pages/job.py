@@ -165,7 +165,7 @@ async def missing(look: Look, number: int) -> str:
 
 
 async def _hindrances(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
-    """What keeps a waiting job from running, as text and as the facts that buttons act on."""
+    """The reasons why a waiting job does not run, as text and as the facts that buttons act on."""
     number, status = job["id"], job["status"]
     lines = await look.rows(waiting.WHY, jobs=[number]) if status in waiting.WAITING else []
     why: dict[str, Any] = {"why": lines[0]["lines"] if lines else []}

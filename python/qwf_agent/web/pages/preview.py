@@ -72,7 +72,7 @@ class Previewed:
 
     @property
     def change(self) -> str:
-        """What registering it would do: new, unchanged, restored or changed."""
+        """The effect of registering it: new, unchanged, restored or changed."""
         if self.same is not None:
             return "unchanged" if self.same == self.current else "restored"
         return "new" if self.current is None else "changed"
@@ -137,7 +137,7 @@ async def take(request: Request, look: Look, form: FormData, call: Call) -> dict
 
 
 async def read_graph(request: Request, look: Look) -> dict[str, Any]:
-    """What the graph of a preview is laid out from."""
+    """Data from which the graph of a preview is laid out."""
     return drawn(_GRAPHS.find(request.path_params["key"]), request.query_params.getlist("open"))
 
 
@@ -169,7 +169,7 @@ async def _preview(look: Look, text: str) -> dict[str, Any]:
 
 
 async def _compare(look: Look, one: Previewed) -> None:
-    """What is stored under the name of a definition, and how it differs."""
+    """The stored definition of that name, and the differences."""
     if one.pasted.name is None:
         return
     stored = await look.row(

@@ -42,7 +42,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 async def facts(request: Request, look: Look) -> dict[str, Any]:
-    """What the template shows, before anybody has sent the form."""
+    """Data of the template, before anybody has sent the form."""
     reader = questions.Reader(look, request.app.state.files, render.url(request, "/files"))
     question = await reader.read(request.path_params["job"])
     answered = request.query_params.get("asked", "")

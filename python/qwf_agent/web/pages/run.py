@@ -124,12 +124,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 async def read_structure(request: Request, look: Look) -> dict[str, Any]:
-    """What the graph of the run is laid out from."""
+    """Data from which the graph of the run is laid out."""
     return (await _drawing(request, look)).structure
 
 
 async def read_states(request: Request, look: Look) -> dict[str, Any]:
-    """What each box of the graph looks like now."""
+    """The present look of each box of the graph."""
     return (await _drawing(request, look)).states
 
 
@@ -167,7 +167,7 @@ async def nodes_of(look: Look, run: Mapping[str, Any]) -> Rows:
 
 
 def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
-    """What never changes of a node: from stored_graph()."""
+    """The fields of a node that never change: from stored_graph()."""
     return {
         "node_id": node["id"],
         "step": node["step"],

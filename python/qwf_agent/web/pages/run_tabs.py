@@ -1,4 +1,4 @@
-"""What each tab of the page of a run shows."""
+"""The tabs of the page of a run."""
 
 from __future__ import annotations
 

@@ -86,7 +86,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 async def read_change(request: Request, look: Look) -> dict[str, Any]:
-    """What cancelling or retrying would change: the runs that were picked, or all of a filter."""
+    """The runs that cancelling or retrying would change: the runs that were picked, or all of a
+    filter."""
     name = request.query_params.get("verb", "")
     verb = VERBS.get(name)
     if verb is None:
@@ -167,7 +168,7 @@ async def _find(look: Look, asked: Mapping[str, Any], before: int | None, most: 
 
 
 def is_about_values(error: psycopg.Error) -> bool:
-    """Whether a statement was refused for the values that a person gave."""
+    """Return True if a statement was refused for the values that a person gave."""
     return isinstance(error, psycopg.DataError) or (error.sqlstate or "").startswith("QW")
 
 

@@ -56,7 +56,7 @@ PATHS = {
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
-    """What a search finds. Raises ElsewhereError if only one thing can be meant."""
+    """The results of a search. Raises ElsewhereError if only one thing can be meant."""
     text = request.query_params.get("q", "").replace("\0", "").strip()[:LONGEST]
     if not text:
         return {"text": "", "number": None, "names": [], "parts": []}
@@ -103,7 +103,7 @@ class Meaning:
 
 
 def meanings(text: str) -> list[Meaning]:
-    """What a text may mean."""
+    """The possible meanings of a text."""
     try:
         labels = {"labels": label(text)}
         meant = [

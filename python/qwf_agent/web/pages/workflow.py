@@ -73,7 +73,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 async def read_graph(request: Request, look: Look) -> dict[str, Any]:
-    """What the graph of a version is laid out from."""
+    """Data from which the graph of a version is laid out."""
     name, version = request.path_params["name"], request.query_params.get("version")
     workflow = await chosen(look, name, version)
     document = await compiled(look, workflow["name"], workflow["version"])
@@ -96,7 +96,7 @@ async def chosen(look: Look, name: str, version: str | None) -> dict[str, Any]:
 
 
 async def compiled(look: Look, name: str, version: int) -> Document:
-    """What a version compiles to, with the pipelines that are current.
+    """The compiled graph of a version, with the pipelines that are current.
 
     It is compiled only if that graph is not stored. What preview_graph() refuses has one problem.
     """
@@ -135,7 +135,8 @@ def steps_of(document: Document) -> list[dict[str, Any]]:
 
 
 def inputs_of(document: Document) -> list[dict[str, Any]]:
-    """What a run reads of its context: path, type, whether it is needed, and a text about it."""
+    """The inputs that a run reads of its context: path, type, whether it is needed, and a text
+    about it."""
     found = []
     for entry in document["inputs"][:MOST_INPUTS]:
         schema = entry.get("schema")
@@ -156,7 +157,7 @@ def inputs_of(document: Document) -> list[dict[str, Any]]:
 
 
 def _tags(node: Mapping[str, Any]) -> list[str]:
-    """What is special about a node, in few words."""
+    """The special settings of a node, in few words."""
     labels = node.get("requires") or {}
     said = {
         "map": f"for each, at most {node['max_parallel']}" if "max_parallel" in node

@@ -99,7 +99,7 @@ class Database:
             self._standby.changed()
 
     async def warning(self) -> str | None:
-        """What to tell people of what is shown, if a standby makes it too old."""
+        """A warning about the data that is shown, if a standby makes it too old."""
         return None if self._standby is None else await self._standby.warning()
 
     async def close(self) -> None:
@@ -128,7 +128,7 @@ class Database:
 
 @dataclass
 class Look:
-    """What one page asks the database: its statements, in order.
+    """The requests of one page to the database: its statements, in order.
 
     With fresh_s 0 no answer is older than the question, for a page that shows what its reader has
     just done. With `primary` no standby answers, for a page about the server itself.

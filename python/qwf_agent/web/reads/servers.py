@@ -133,7 +133,7 @@ class PageStandby:
         return None
 
     async def warning(self) -> str | None:
-        """What to tell people of what is shown, if it may be too old."""
+        """A warning about the data that is shown, if it may be too old."""
         now = time.monotonic()
         if now < self._rests_until:
             return "the standby does not answer: the primary is read"
@@ -150,7 +150,7 @@ class PageStandby:
         await self._server.close()
 
     async def _is_current(self) -> bool:
-        """Whether it has all changes that we heard of."""
+        """Return True if it has all changes that we heard of."""
         changes = self._changes
         if self._has >= changes:
             return True

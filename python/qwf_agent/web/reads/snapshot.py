@@ -76,7 +76,7 @@ SHARE = 10  # the pause is at least this many times as long as the reading took
 
 @dataclass
 class News:
-    """What a stream has not passed on yet: topics, and the last sample of each host."""
+    """The news that a stream has not passed on yet: topics, and the last sample of each host."""
 
     topics: set[str] = field(default_factory=set)
     samples: dict[str, str] = field(default_factory=dict)

@@ -81,7 +81,7 @@ class Person:
 
 @dataclass
 class Session:
-    """What the process remembers of a browser until the session ends."""
+    """Memory of the process about a browser until the session ends."""
 
     person: Person
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(24))
@@ -199,7 +199,7 @@ class TokenAccess(Access):
 
 
 def has_token(request: Request, token: str) -> bool:
-    """Whether a request has the token, in its address or kept by the browser."""
+    """Return True if a request has the token, in its address or kept by the browser."""
     given = request.query_params.get("token") or request.cookies.get(_token_cookie(request), "")
     return hmac.compare_digest(given.encode(), token.encode())
 
@@ -320,7 +320,7 @@ def address_of(request: Request) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on is of this machine alone."""
+    """Return True if an address to listen on is of this machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -348,5 +348,5 @@ def refusal(request: Request, hosts: Sequence[str]) -> tuple[str, int] | None:
 
 
 def csrf_matches(session: Session, given: object) -> bool:
-    """Whether a form carries the token of its session."""
+    """Return True if a form carries the token of its session."""
     return isinstance(given, str) and hmac.compare_digest(given.encode(), session.csrf.encode())

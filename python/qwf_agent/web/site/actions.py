@@ -1,4 +1,4 @@
-"""What a person may do at the page: each action is one call of one function of schema qwf."""
+"""The actions of a person at the page: each action is one call of one function of schema qwf."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Verb:
-    """What is done to many jobs or runs at once: its action, and the states in which they take it.
+    """A change of many jobs or runs at once: its action, and the states in which they take it.
     Pages of jobs say its past tense, those of runs what it does."""
 
     function: str
@@ -280,7 +280,7 @@ async def _check_loss(action: str, form: FormData, person: Person) -> None:
 
 
 def told(action: str, form: FormData, rows: connections.Rows) -> str:
-    """What the page says when it is done."""
+    """The sentence of the page when it is done."""
     values = [next(iter(row.values())) for row in rows]
     said = {name.removeprefix(f"{action}."): str(value) for name, value in form.items()}
     good = sum(row.get("verdict") in DONE for row in rows)
@@ -296,7 +296,8 @@ def _refusals(rows: connections.Rows) -> str:
 
 
 def _as(person: Person, action: str) -> sql.Composed:
-    """What makes the next statement the person's: the role that calls, and a name for the log."""
+    """Settings that make the next statement the person's: the role that calls, and a name for the
+    log."""
     role = person.may.get(action)
     settings = {"qwf.actor": person.actor, "role": role}
     return sql.SQL("select ") + sql.SQL(", ").join(
@@ -307,7 +308,7 @@ def _as(person: Person, action: str) -> sql.Composed:
 
 
 def refused(error: psycopg.Error) -> tuple[str, int]:
-    """What a person reads about a refusal, and the status of the answer."""
+    """The text about a refusal, and the status of the answer."""
     state = error.sqlstate or ""
     if state.startswith("QW") or state == "42501":
         hint = f". {error.diag.message_hint}" if error.diag.message_hint else ""

@@ -49,7 +49,7 @@ def routes(site: Site) -> tuple[Route, ...]:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of a sent form: `status` 303 if it is answered, else what the page shows."""
+    """The result of a sent form: `status` 303 if it is answered, else what the page shows."""
 
     status: int
     said: str = ""
@@ -94,7 +94,7 @@ async def _attempt(
 
 
 def _meant(question: AskedQuestion, entered: filled.Entries) -> str:
-    """What a person has entered into a form whose question is over."""
+    """The entry in a form whose question is over."""
     field = question.form or filled.from_question(question.spec)
     try:
         value = filled.parse(field, entered).value
@@ -201,7 +201,7 @@ def _made(
 
 
 def _hours(text: str) -> float:
-    """Raises ValueError for what is no number of hours that a link may last."""
+    """Raises ValueError for what is not a number of hours that a link may last."""
     try:
         hours = float(text)
     except ValueError:
@@ -222,7 +222,7 @@ class ClosedError(Exception):
 async def _open(
     site: Site, request: Request, look: Look
 ) -> tuple[links.QuestionLink, AskedQuestion]:
-    """What a link says, and its question, which waits. Raises ClosedError."""
+    """The content of a link, and its question, which waits. Raises ClosedError."""
     token = request.path_params["token"]
     try:
         if site.link_secret is None:

@@ -95,7 +95,7 @@ def show(row: Mapping[str, Any]) -> Show:
 
 
 def has_thumbnail(row: Mapping[str, Any]) -> bool:
-    """Whether a page shows the picture itself: not if it is large."""
+    """Return True if a page shows the picture itself: not if it is large."""
     return show(row) == "picture" and 0 < row["size_bytes"] <= THUMBNAIL_BYTES
 
 
@@ -133,7 +133,8 @@ def place(row: Mapping[str, Any]) -> FilePlace:
 
 
 def may_serve(roots: Sequence[Root], row: Mapping[str, Any]) -> bool:
-    """Whether a folder that is served may have the file. No disk is asked, so it may be gone."""
+    """Return True if a folder that is served may have the file. No disk is asked, so it may be
+    gone."""
     try:
         where = place(row)
     except FileRefused:

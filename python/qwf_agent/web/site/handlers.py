@@ -76,7 +76,7 @@ class Refreshes:
 
 @dataclass
 class Site:
-    """What the handlers share."""
+    """The state that the handlers share."""
 
     database: database.Database
     snapshot: Snapshot
@@ -216,7 +216,7 @@ class Site:
         return outcome
 
     async def ready(self, request: Request) -> Response:
-        """Whether the database answers and has the schema: for a load balancer."""
+        """Return True if the database answers and has the schema: for a load balancer."""
         try:
             await self.database.rows("select qwf.version()", {}, primary=True)
         except (psycopg.Error, PoolTimeout) as error:

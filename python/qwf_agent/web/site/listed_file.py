@@ -25,7 +25,7 @@ def routes(site: Site) -> tuple[Route, ...]:
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
-    """What is known about the file of this address."""
+    """The row of the file of this address."""
     found = await _find(look, request.path_params["job"], request.path_params["number"])
     return {"file": found, "served": bool(request.app.state.files)}
 

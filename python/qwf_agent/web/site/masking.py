@@ -46,5 +46,5 @@ def masked_start(text: str) -> str:
 
 
 def is_secret(key: object) -> bool:
-    """Whether texts under this key may be secret."""
+    """Return True if texts under this key may be secret."""
     return any(word in str(key).lower() for word in SECRET_KEYS)

@@ -1,6 +1,6 @@
-"""What a page is: a path, a template, and a function that reads what the template shows; perhaps
-one for a form that is sent to it. And data for its scripts: a path, and a function that reads what
-is sent as JSON."""
+"""The parts of a page: a path, a template, and a function that reads what the template shows;
+perhaps one for a form that is sent to it. And data for its scripts: a path, and a function that
+reads what is sent as JSON."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class IncompleteError(Exception):
 
 
 class ElsewhereError(Exception):
-    """What was asked for has a page of its own. The text is its path."""
+    """The request is for something that has a page of its own. The text is its path."""
 
 
 @dataclass(frozen=True)
 class ActionResult:
-    """What became of a call of an action: its value, or why it was refused."""
+    """The result of a call of an action: its value, or why it was refused."""
 
     said: str
     status: int = 200  # of the answer to a form that does nothing else
@@ -39,7 +39,7 @@ class ActionResult:
 
     @property
     def done(self) -> bool:
-        """Whether it was done."""
+        """True if it was done."""
         return self.code == "ok"
 
     @property
@@ -74,7 +74,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Data:
-    """What a script of a page fetches, sent as JSON; a browser asks again after `fresh_s`.
+    """Data that a script of a page fetches, sent as JSON; a browser asks again after `fresh_s`.
 
     `read` raises NotFoundError.
     """

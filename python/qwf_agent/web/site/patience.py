@@ -14,7 +14,7 @@ MOST_DESCRIPTORS = 65_536
 class PatientProtocol(H11Protocol):
     """As uvicorn's, but a connection whose request has no whole head after HEAD_S is closed.
 
-    uvicorn has no such bound: unfinished requests would hold their connections for ever.
+    uvicorn has no such bound: unfinished requests would hold their connections forever.
     """
 
     _late: asyncio.TimerHandle | None = None

@@ -192,7 +192,7 @@ def as_json(value: Any) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """What is put into a page for a value: unseen characters get a symbol."""
+    """The text of a value in a page: unseen characters get a symbol."""
     if value is None:
         return ""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -201,7 +201,7 @@ def _etag(facts: os.stat_result, kind: str = "") -> str:
 
 
 def _is_known(etag: str, given: Mapping[str, str]) -> bool:
-    """Whether the browser has this version already."""
+    """Return True if the browser has this version already."""
     known = given.get("if-none-match", "")
     return known == "*" or etag in [one.strip().removeprefix("W/") for one in known.split(",")]
 
@@ -218,7 +218,7 @@ def _read(file: io.FileIO, at: int, length: int) -> bytes:
 
 
 async def _in_thread(function: Any, *arguments: Any) -> Any:
-    """What the function returns. If the wait for it is cut off, a file that it still opens is
+    """The result of the function. If the wait for it is cut off, a file that it still opens is
     closed when nothing refers to it any more."""
     return await anyio.to_thread.run_sync(
         function, *arguments, abandon_on_cancel=True, limiter=_threads

@@ -169,7 +169,7 @@ class SignIn(Access):
 
 
 def _is_wrong(error: psycopg.OperationalError) -> bool:
-    """Whether the server refused the login, rather than did not answer."""
+    """Return True if the server refused the login, rather than did not answer."""
     text = str(error)
     return isinstance(error, psycopg.errors.InvalidPassword) or any(
         words in text
