@@ -109,7 +109,7 @@ def test_the_engine_deploys_verifies_reverts_and_deploys_again(
 
 
 def test_verify_names_what_is_missing(dsn: str, db: psycopg.Connection[Any]) -> None:
-    db.execute("drop function qwf.version()")
+    db.execute("drop function qwf.version() cascade")
     with pytest.raises(
         migrate.MigrateError, match=r"shared/version: .*\"qwf\.version\" does not exist"
     ):
@@ -174,7 +174,7 @@ def test_a_schema_that_was_dropped_does_not_count_as_deployed(empty_dsn: str) ->
 def test_a_schema_that_is_incomplete_is_not_adopted(dsn: str, empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(migrate.script().encode())
-        conn.execute("drop function qwf.version()")
+        conn.execute("drop function qwf.version() cascade")
     with pytest.raises(migrate.MigrateError, match="shared/version: "):
         migrate.adopt(empty_dsn)
     assert set(states(empty_dsn)) == {"pending"}
