@@ -128,7 +128,7 @@ def test_a_cancelled_job_frees_its_place(child: OneChild, slow: LlamaServer) -> 
 def test_progress_and_words_are_seen_while_it_runs(child: OneChild, slow: LlamaServer) -> None:
     claim = child.begin("llm", LONG, served(slow))
     until(lambda: len(child.printed()) > 10, "some words")
-    first, second = (until(child.slot.progress, "a report") for _ in range(2))
+    first, second = (until(child.slot.body.new_progress, "a report") for _ in range(2))
     assert " token" in first.message  # "1 token", unless this process came late
     assert second.message.endswith("/s")
     assert 0 < first.fraction < second.fraction < 1

@@ -33,6 +33,9 @@ class CommandRefused(PermanentError):
     """The command is invalid or not allowed here."""
 
 
+CommandRefused.__name__ = "Refused"  # the error of such a job begins with it
+
+
 class Exchange(NamedTuple):
     """The files that carry the inputs and the output."""
 
