@@ -55,9 +55,7 @@ class RunningBody:
         if not self._claims or self.process is None:
             return None
         record, claim = self.process.scoreboard.progress(), self._claims[0]
-        if record is None or record.ticket != claim.ticket:
-            return None
-        if record.version == claim.progress_seen:
+        if record is None or record.ticket != claim.ticket or record.version == claim.progress_seen:
             return None
         claim.progress_seen = record.version
         return record

@@ -1,7 +1,5 @@
-"""Who may claim how many jobs now: how much the slots can take, and the share of each worker.
-
-This is the whole decision. It asks slots and workers for what they know, and sends nothing.
-"""
+"""Who may claim how many jobs now: the room of the slots, and the share of each worker. It asks
+them for what they know, and sends nothing."""
 
 from __future__ import annotations
 
