@@ -20,7 +20,6 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import embedded
-from support import order
 from support.servers import Server, deployed, given_server, own_server
 
 pytest_plugins = ["qwf_agent.testing.plugin"]  # as users have it
@@ -35,11 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
     given = os.environ.get("QWF_TEST_DSN")
     if given and not str(conninfo_to_dict(given).get("dbname", "")).endswith("_test"):
         raise pytest.UsageError("QWF_TEST_DSN: the name of the database must end in _test")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if getattr(config.option, "loadgroup", False):  # in a process of `-n 4 --dist loadgroup`
-        order.sort(items)
 
 
 @pytest.fixture(scope="session")

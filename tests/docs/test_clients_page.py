@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.agent import link
+from qwf_agent.agent import calls
 from support.servers import ROOT
 
 DOCS = ROOT / "docs"
@@ -58,12 +58,12 @@ def test_one_unknown_id_fails_a_call_for_many_results_and_is_named(
 def test_one_list_says_which_errors_of_a_report_are_final() -> None:
     chapter = (DOCS / "errors.md").read_text(encoding="utf-8").split("## When a report fails")[1]
     listed = re.findall(r"^\| `(\w\w)` \|", chapter.split("\n## ")[0], re.M)
-    assert listed == list(link.DATA_ERRORS)
+    assert listed == list(calls.DATA_ERRORS)
     for program in ("node/worker.mjs", "ruby/worker.rb", "psql/worker.sh"):
         text = (ROOT / "examples" / "clients" / program).read_text(encoding="utf-8")
         (classes,) = re.findall(r"\(((?:\w\w\|)+\w\w)\)", text)
         assert classes.split("|") == listed, program
-    assert not link.Failure("a pooler sent it elsewhere", "26000").by_data
+    assert not calls.Failure("a pooler sent it elsewhere", "26000").by_data
 
 
 def test_the_table_of_a_worker_names_functions_settings_and_details_that_exist(

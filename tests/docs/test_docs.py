@@ -322,10 +322,7 @@ def post(url: str, body: object, secret: str = SECRET) -> tuple[int, dict[str, A
         return error.code, json.load(error)
 
 
-NODE = pytest.param(
-    "node", marks=pytest.mark.xdist_group("node")
-)  # so that one process installs for all
-WORKERS = pytest.mark.parametrize("kind", ["bash", NODE, "ruby"])
+WORKERS = pytest.mark.parametrize("kind", ["bash", "node", "ruby"])
 
 
 @WORKERS
@@ -490,7 +487,6 @@ def test_a_worker_keeps_finished_work_unless_it_can_never_be_stored(
         assert ended == ("completed", 1, {"text": "hello Ada"}, None)
 
 
-@pytest.mark.xdist_group("node")
 def test_a_body_that_cannot_be_killed_keeps_its_slot(
     programs: Callable[[str], list[str]],
     environment: Environment,
@@ -520,7 +516,6 @@ await db.end();
 """
 
 
-@pytest.mark.xdist_group("node")
 def test_the_driver_of_node_changes_values_as_the_page_says(
     node: Path, environment: Environment, tmp_path: Path, db: psycopg.Connection[Any]
 ) -> None:
@@ -536,7 +531,7 @@ def test_the_driver_of_node_changes_values_as_the_page_says(
     assert claimed.startswith("(1,")
 
 
-LISTENERS = pytest.mark.parametrize("kind", [NODE, "ruby"])
+LISTENERS = pytest.mark.parametrize("kind", ["node", "ruby"])
 
 
 def behind(bouncer: Bouncer, environment: Environment) -> Environment:
@@ -621,7 +616,7 @@ PRODUCERS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["psql", "python", NODE, "ruby"])
+@pytest.mark.parametrize("kind", ["psql", "python", "node", "ruby"])
 def test_a_producer_enqueues_in_its_own_transaction(
     kind: str,
     request: pytest.FixtureRequest,

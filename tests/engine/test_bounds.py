@@ -66,6 +66,7 @@ CALLS: dict[str, dict[str, str]] = {
     "drop_schedule": {"name": "'hourly'"},
     "echo": {"worker": WORKER},
     "enable_schedule": {"name": "'hourly'"},
+    "forget_host": {"host": "'box-9'"},
     "fire_schedule": {"name": "'hourly'"},
     "next_times": {"name": "'hourly'"},
     "enqueue": {
@@ -192,6 +193,7 @@ STORED_NOWHERE = {
     ("after_failures", "outcomes"),
     ("answer_model_request", "worker"),
     ("deregister_worker", "worker"),
+    ("forget_host", "host"),
     ("find_inputs", "project"),
     ("open_questions", "project"),
     ("find_missing_options", "schedule"),

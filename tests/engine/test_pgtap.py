@@ -73,21 +73,18 @@ def session(shared: str) -> Iterator[psycopg.Connection[Any]]:
         yield conn
 
 
-def cases() -> Iterator[Any]:
-    """Every file on every server; marked if only a login that may make roles, or act as one, can
-    run it. Files of one half and server stay in one process, which deploys there once."""
-    for number, file in enumerate(FILES):
-        text = file.read_text("utf-8")
-        roles = [pytest.mark.roles] if ROLES.search(text) else []
-        for name in (*SERVERS, *sorted(MISSING)):
-            why = f"Postgres {name} is not installed"
-            missing = pytest.mark.skipif(name in MISSING, reason=why)
-            half = pytest.mark.xdist_group(f"pgtap-{name}-{2 * number // len(FILES)}")
-            test = f"{file.relative_to(TESTS)}"[:-4]
-            yield pytest.param(file, name, marks=[*roles, missing, half], id=f"{test}-{name}")
+def case(file: Path) -> Any:
+    """A file as a test; marked if only a login that may make roles, or act as one, can run it."""
+    marks = [pytest.mark.roles] if ROLES.search(file.read_text("utf-8")) else []
+    return pytest.param(file, marks=marks, id=str(file.relative_to(TESTS))[:-4])
 
 
-@pytest.mark.parametrize(("file", "pgtap_server"), cases(), indirect=["pgtap_server"])
+def missing(name: str) -> Any:
+    return pytest.param(name, marks=pytest.mark.skip(f"Postgres {name} is not installed"))
+
+
+@pytest.mark.parametrize("pgtap_server", [*SERVERS, *map(missing, sorted(MISSING))], indirect=True)
+@pytest.mark.parametrize("file", [case(file) for file in FILES])
 def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection[Any]) -> None:
     problems = fault(session, file.read_text(encoding="utf-8"))
     assert not problems, "\n".join([str(file), *problems])
@@ -155,7 +152,6 @@ def test_the_runner_sees_what_is_wrong(lines: list[str], wrong: int) -> None:
 PASSES = "begin; select plan(1); select pass('it does'); select * from finish(); rollback;"
 
 
-@pytest.mark.xdist_group(f"pgtap-{SERVERS[0]}-0")
 @pytest.mark.parametrize("pgtap_server", SERVERS[:1], indirect=True)
 @pytest.mark.parametrize(
     ("change", "said"),

@@ -93,7 +93,7 @@ def test_the_page_says_how_old_it_is(
 ) -> None:
     monkeypatch.setattr(standby, "OLD_S", 0.0)
     monkeypatch.setattr(servers, "LOOK_S", 0.0)
-    assert 'id="too-old"' not in admin.text("/queues")
+    until(lambda: 'id="too-old"' not in admin.text("/queues"), "the standby to be up to date")
     with paused(pair):
         pair.db.execute("select qwf.create_queue('behind')")
         until(lambda: "has more to replay: its newest" in admin.text("/queues"), "the banner")

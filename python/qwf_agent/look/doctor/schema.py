@@ -17,7 +17,7 @@ GRANTED = """
 select g.role, p.oid::regprocedure::text as function
 from unnest(%s::text[], %s::text[]) g (role, function)
 join pg_roles r on r.rolname = g.role
-join pg_proc p on format('%%s.%%s', p.pronamespace::regnamespace, p.proname) = g.function
+join pg_proc p on format('%%s.%%s', p.pronamespace::regnamespace::text, p.proname) = g.function
 where not has_function_privilege(r.oid, p.oid, 'execute')
 """
 
