@@ -247,7 +247,8 @@ def test_a_request_waits_for_the_job_that_has_the_card(
 def test_a_worker_that_is_off_refuses_requests(base: Database, start: StartAgent) -> None:
     start(*GPU, "--host", "box")
     base.conn.execute("select qwf.worker_control('box', 'gpu', 'off', 'pause')")
-    assert request(base, "load", "flux")["error"] == "the worker is switched off"
+    said = "the worker is switched off"
+    until(lambda: request(base, "load", "flux")["error"] == said, "the order to arrive")
 
 
 def test_the_worker_of_the_queue_answers(base: Database, start: StartAgent) -> None:
