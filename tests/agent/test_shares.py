@@ -1,4 +1,4 @@
-"""Who may claim how many jobs: the table of cases, without an agent."""
+"""The number of jobs that each worker may claim: a table of cases, without an agent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def size(batch: int) -> BatchSize:
 
 @dataclass
 class OneSlot:
-    """A slot whose child has so many jobs, and work for `work_s`."""
+    """A slot whose child has `has` jobs, which take `work_s` seconds."""
 
     has: int = 0
     work_s: float = 0.0

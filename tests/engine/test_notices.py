@@ -1,4 +1,4 @@
-"""Notices to producers, in plain SQL: what was enqueued waits for something that is not there."""
+"""Notices in plain SQL: enqueued work waits for what is not there, or a box is not known."""
 
 from __future__ import annotations
 
@@ -57,3 +57,14 @@ def test_many_jobs_give_one_notice_for_each_task_and_ten_at_most(db: Db, heard: 
     assert sum("queue cpu has task" in said for said in heard) == 10
     assert sum("serves queue gpu" in said for said in heard) == 1
     assert len(heard) == 11
+
+
+def test_forgetting_a_box_that_is_not_known_is_told(db: Db, heard: list[str]) -> None:
+    db.execute(WORKER, ["{}"])
+    db.execute("select qwf.forget_host('bxo')")
+    assert heard == ["box bxo has no worker and no order; did you mean box?"]
+    heard.clear()
+    db.execute("select qwf.worker_control('gone', 'cpu', 'off')")
+    heard.clear()
+    db.execute("select qwf.forget_host('gone')")
+    assert heard == []

@@ -170,7 +170,7 @@ def deployed(server: Server) -> Iterator[NoopExecutor]:
 
 
 def deploy_at_once(**connection: Any) -> None:
-    """What `migrate.deploy` does, in one message and five times as fast; a test compares both."""
+    """Deploy as `migrate.deploy` does, in one message; a test compares the two databases."""
     with psycopg.connect(**{**connection, "autocommit": True}) as conn:
         conn.execute(migrate.script().encode())
     migrate.adopt(**connection)

@@ -67,7 +67,7 @@ class Children:
         self.change_infos()
 
     def change_infos(self) -> None:
-        """Say anew what the workers register."""
+        """Make the registrations of the workers again, from the present abilities."""
         self.infos = registrations(self._options, self.abilities, self._serving.served())
 
     def fork(self, slot: Slot, now: float) -> None:

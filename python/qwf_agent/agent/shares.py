@@ -1,5 +1,5 @@
-"""Who may claim how many jobs now: the room of the slots, and the share of each worker. It asks
-them for what they know, and sends nothing."""
+"""Decides how many jobs each worker may claim now: the room of the slots, and the share of each
+worker. It reads the state of slots and workers, and sends nothing."""
 
 from __future__ import annotations
 

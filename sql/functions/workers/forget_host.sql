@@ -2,6 +2,7 @@
 -- Purpose: Forgets a box that is gone for good: its dead workers and the orders for it.
 -- Guarantees: The jobs that its workers held are released, as deregister_worker does. A box that
 --   comes back registers again, without the orders. A second call does no harm.
+--   A box that has no worker and no order is told in a notice, with the name that was meant.
 -- Locks: as deregister_worker, worker by worker, then the orders.
 -- Notifies: worker_control, with host:queue, for each order.
 -- Raises: QW002 if a worker of the box is alive.
@@ -17,6 +18,14 @@ as $$
 declare
   v_alive text;
 begin
+  if not exists (select from qwf.workers w where w.host = forget_host.host)
+    and not exists (select from qwf.worker_controls c where c.host_label = forget_host.host) then
+    raise notice using message = format('box %s has no worker and no order',
+        left(forget_host.host, 200)),
+      hint = coalesce(
+        _qwf.did_you_mean(forget_host.host, array(select distinct w.host from qwf.workers w)),
+        'the names of all boxes: select host from qwf.box_overview');
+  end if;
   select f.worker into v_alive
   from qwf.worker_overview f
   where f.host = forget_host.host and f.state not in ('dead', 'stopped')
@@ -36,7 +45,8 @@ begin
 end $$;
 comment on function qwf.forget_host is
   'Forgets a box that is gone: marks its dead workers as stopped, releases the jobs they held, and '
-  'removes the orders for it. QW002 if one of its workers is alive.';
+  'removes the orders for it. A notice names a box that is not known. QW002: one of its workers is '
+  'alive.';
 call _qwf.allow('qwf.forget_host', 'qwf_admin');
 
 commit;

@@ -27,7 +27,7 @@ select results_eq($$
   where host <> 'box' order by host
 $$, $$
   values ('mad', 10::real, 10::real, null::float8, null::float8), ('odd', null, null, null, null)
-$$, 'a figure that is none is left out, whatever an agent sent');
+$$, 'a value that is not a number is left out');
 select isnt_empty('select from qwf.box_history where is_sample and at > qwf.now() - time ''1:00''',
   'samples can be asked for alone');
 

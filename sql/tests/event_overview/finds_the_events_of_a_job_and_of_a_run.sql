@@ -22,24 +22,12 @@ $$, $$ values ('expired', null::bigint, 'w', '{}'::jsonb) $$, 'of a standalone j
 select bag_eq('select id from qwf.event_overview', 'select id from qwf.job_events',
   'every event is in it once, also of jobs that are gone');
 
-create function pg_temp.plan_of(p_query text) returns text
-language plpgsql
-as $$
-declare
-  v_line text;
-  v_plan text := '';
-begin
-  for v_line in execute 'explain (costs off) ' || p_query loop
-    v_plan := v_plan || v_line || E'\n';
-  end loop;
-  return v_plan;
-end $$;
 insert into qwf.jobs (task, status) select 'c', 'completed' from generate_series(1, 3000);
 insert into qwf.job_events (job_id, type, actor)
 select j.id, 'retried', 'ada' from qwf.jobs j where j.task = 'c';
 analyze qwf.jobs, qwf.job_events;
-select unalike(pg_temp.plan_of('select * from qwf.event_overview where run_id = 1')
-  || pg_temp.plan_of('select * from qwf.event_overview where job_id = 1'), '%Seq Scan%',
+select unalike(qwf_test.plan_of('select * from qwf.event_overview where run_id = 1')
+  || qwf_test.plan_of('select * from qwf.event_overview where job_id = 1'), '%Seq Scan%',
   'an index answers both');
 
 select * from finish();

@@ -2,24 +2,12 @@
 begin;
 select plan(1);
 
-create function pg_temp.plan_of(p_query text) returns text
-language plpgsql
-as $$
-declare
-  v_line text;
-  v_plan text := '';
-begin
-  for v_line in execute 'explain (costs off) ' || p_query loop
-    v_plan := v_plan || v_line || E'\n';
-  end loop;
-  return v_plan;
-end $$;
 insert into qwf.jobs (task, queue, status, finished_at)
 select 'a', 'cpu', case when n % 100 = 0 then 'failed' else 'completed' end::qwf.job_status,
   '2030-01-01'::timestamptz + n * interval '1 s'
 from generate_series(1, 5000) n;
 analyze qwf.jobs;
-select matches(pg_temp.plan_of('select * from qwf.failed_jobs limit 10'),
+select matches(qwf_test.plan_of('select * from qwf.failed_jobs limit 10'),
   'Index Scan Backward using jobs_failed', 'it walks an index of failures');
 
 select * from finish();

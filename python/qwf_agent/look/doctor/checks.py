@@ -59,8 +59,8 @@ class Result:
 def make(conn: Connection, address: str, only: tuple[str, ...] = ()) -> Iterator[Result]:
     """Make the checks one after the other: all that are possible, or those of `only`.
 
-    Raises ConfigError if we are a superuser and the schema is not a superuser's: so `conn` comes
-    from connect_unchecked, and the schema is looked for first.
+    `conn` comes from connect_unchecked: a database without the schema has an owner of its own.
+    Raises ConfigError if the schema is there, we are a superuser, and its owner is not.
     """
     conn.execute("select set_config('statement_timeout', %s, false)", (STATEMENT_TIMEOUT,))
     deployed = query_value(conn, "select to_regnamespace('qwf') is not null")

@@ -1,1 +1,1 @@
-"""Who may come, how a request becomes a page, and the files that are served."""
+"""Access to the page, the answers to requests, and the files that are served."""
