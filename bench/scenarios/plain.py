@@ -50,10 +50,9 @@ begin
       returning j.id, j.attempt, j.claimed_by, j.queued_at, j.claimed_at
     )
     insert into qwf.job_attempts (
-      job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, max_rss_bytes,
-      cpu_seconds)
+      job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, detail)
     select e.id, e.attempt, '00000000-0000-0000-0000-000000000000', e.claimed_by, e.queued_at,
-      e.claimed_at, v_now, 'completed', 12345678, 0.0001
+      e.claimed_at, v_now, 'completed', '{"max_rss_bytes": 12345678, "cpu_seconds": 0.0001}'
     from ended e;
     commit;
   end loop;

@@ -29,9 +29,10 @@ OLD = """
 """
 ATTEMPTS = """
     insert into qwf.job_attempts (job_id, attempt, token, worker, queued_at, started_at,
-      finished_at, outcome, max_rss_bytes, cpu_seconds)
+      finished_at, outcome, detail)
     select id, n, gen_random_uuid(), 'w', queued_at, started_at, finished_at,
-      case n when %(attempts)s then 'completed' else 'lost' end, 12345678, 0.001
+      case n when %(attempts)s then 'completed' else 'lost' end,
+      '{"max_rss_bytes": 12345678, "cpu_seconds": 0.001}'
     from qwf.jobs, generate_series(1, %(attempts)s) n
     where id > %(above)s and status = 'completed'
 """

@@ -12,15 +12,9 @@ create table qwf.job_attempts (
   started_at timestamptz,
   finished_at timestamptz not null,
   outcome text not null,
-  reason text,
   error text,
-  exit_code int,
-  signal int,
-  max_rss_bytes bigint,
-  cpu_seconds real,
-  gpu_peak_bytes bigint,
   log_tail text,
-  usage jsonb,
+  detail jsonb not null default '{}',
   primary key (job_id, attempt)
 );
 comment on table qwf.job_attempts is 'One finished attempt at a job.';
@@ -34,19 +28,13 @@ comment on column qwf.job_attempts.started_at is 'When it was claimed.';
 comment on column qwf.job_attempts.finished_at is 'When its end was recorded.';
 comment on column qwf.job_attempts.outcome is
   'completed, error, fatal, tempfail, lost, released or cancelled.';
-comment on column qwf.job_attempts.reason is
-  'Exact cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
 comment on column qwf.job_attempts.error is 'Error text; of a long one, the start and the end.';
-comment on column qwf.job_attempts.exit_code is 'Exit code of the child or command.';
-comment on column qwf.job_attempts.signal is 'Signal that killed it.';
-comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of the child, bytes.';
-comment on column qwf.job_attempts.cpu_seconds is 'CPU time used, seconds.';
-comment on column qwf.job_attempts.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
 comment on column qwf.job_attempts.log_tail is
   'Output of the body; of a long log its beginning, how many bytes are left out, and its end. '
   'Null: the worker sent no log.';
-comment on column qwf.job_attempts.usage is
-  'Tokens that the body used of model servers, as these count them.';
+comment on column qwf.job_attempts.detail is
+  'What else the worker reported, as it came: reason, exit_code, signal, max_rss_bytes, cpu_seconds, '
+  'gpu_peak_bytes, usage and so on. The view attempt_overview has them as columns.';
 
 create table qwf.job_events (
   id bigint generated always as identity primary key,

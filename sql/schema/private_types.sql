@@ -24,16 +24,23 @@ comment on type _qwf.claim_terms is
   'worker: its row, null if it is not registered.';
 
 create type _qwf.picked as (
-  "row" tid, id bigint, run_id bigint, inputs jsonb, error text, keyed boolean);
+  "row" tid, id bigint, run_id bigint, inputs jsonb, error text, keyed boolean, out_dir text,
+  run_created_at timestamptz);
 comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
   'hold no reference), or why they cannot be resolved; keyed: it has a key and takes over from an '
-  'older job of it that waits for its next try.';
+  'older job of it that waits for its next try. Of a node also the folder of its run, and when the '
+  'run was enqueued.';
 
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is
   'The parts of a limit that a job needs before it is handed out: a locked free slot, and a locked'
   ' start (null: the limit has no rate).';
+
+create type _qwf.special_pick as (jobs _qwf.picked[], permits _qwf.permit[], room int);
+comment on type _qwf.special_pick is
+  'The jobs that _pick_special picked, the permits that it locked for them, and how many jobs there '
+  'was room for.';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
 comment on type _qwf.band is
@@ -52,6 +59,12 @@ comment on type _qwf.floor is
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
 comment on type _qwf.report is 'A worker''s report about the end of an attempt.';
+
+create type _qwf.report_terms as (
+  dropping text[], max_output int, max_detail int, slots boolean);
+comment on type _qwf.report_terms is
+  'The terms of a call of finish_many. dropping: queues that keep no completed jobs; max_output, '
+  'max_detail: how many bytes an ordinary report may have; slots: a limit is in use.';
 
 create type _qwf.transition as (
   status qwf.job_status, failures int, losses int, wait double precision, front boolean,
@@ -73,7 +86,7 @@ create type _qwf.held as (
   "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,
   claimed_by text, queued_at timestamptz, claimed_at timestamptz, limit_by text, run_if text,
   parent_id bigint, on_failure text, failures int, losses int, max_attempts int, max_losses int,
-  backoff jsonb, token uuid, outcome text, output jsonb, error text, detail jsonb);
+  backoff jsonb, once boolean, token uuid, outcome text, output jsonb, error text, detail jsonb);
 comment on type _qwf.held is
   'A locked running job, the ctid of its row, and what is reported about its attempt.';
 
@@ -88,6 +101,12 @@ comment on type _qwf.event is
   'Something to apply to a run. The kinds are those of the outbox, what a person or an expiry '
   'decides (answered, retried, passed, aborted), and how a node that did not run was cancelled '
   '(withdrawn, cut).';
+
+create type _qwf.finished as (
+  count int, dropped uuid[], held bigint[], keys _qwf.job_key[], events _qwf.event[]);
+comment on type _qwf.finished is
+  'Attempts that a call has ended: how many; the tokens of jobs that left no row; the jobs that may '
+  'have a slot; the keys and the events of these jobs. Null: none.';
 
 create type _qwf.node_count as (
   run_id bigint, closed int, active int, waiting int, failed int, started boolean);

@@ -10,6 +10,8 @@ create table qwf.queues (
   max_running int check (max_running >= 1),
   lease interval check (lease between '1 s' and '1 day'),
   timeout interval check (timeout > '0 s' and timeout <= '366 days'),
+  effective_lease interval not null default '1 min',
+  effective_timeout interval not null default '1 hour',
   retention interval check (retention > '0 s' and retention <= '1000 years'),
   placement text not null default 'spread' check (placement in ('spread', 'pack')),
   keep_completed boolean not null default true,
@@ -30,6 +32,10 @@ comment on column qwf.queues.max_running is
 comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';
 comment on column qwf.queues.timeout is
   'Wall-clock limit of one attempt of its jobs; null: the setting.';
+comment on column qwf.queues.effective_lease is
+  'lease, or the setting; kept by triggers, so that claim() reads one row.';
+comment on column qwf.queues.effective_timeout is
+  'timeout, or the setting; kept by triggers, so that claim() reads one row.';
 comment on column qwf.queues.retention is 'How long its ended jobs are kept; null: the setting.';
 comment on column qwf.queues.placement is
   'Who takes a new job: spread (the first to ask) or pack (the best worker that has room, by '

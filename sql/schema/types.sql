@@ -20,11 +20,12 @@ create type qwf.claimed_job as (
   job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb,
   attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,
   lease_expires_at timestamptz, project text, labels jsonb,
-  light boolean, created_at timestamptz);
+  light boolean, created_at timestamptz, rated boolean, checkpoint jsonb);
 comment on type qwf.claimed_job is
   'A job as a worker gets it from claim: the work, and the token that every report about it must '
   'carry. created_at is that of the run, or of a standalone job: with it a folder tells two jobs '
-  'with one id apart.';
+  'with one id apart. rated and checkpoint: of a limit with a rate, and what an earlier attempt '
+  'left; until there are such, false and null.';
 
 create type qwf.enqueued as (job_id bigint, merged boolean, kept text);
 comment on type qwf.enqueued is
@@ -52,7 +53,7 @@ create type qwf.verdict_or_job as (
   job_id bigint, verdict text, pending boolean, token uuid, run_id bigint, node_id text, task text,
   queue text, inputs jsonb, attempt int, timeout interval, stall_timeout interval,
   required_model text, out_dir text, lease_expires_at timestamptz, project text, labels jsonb,
-  light boolean, created_at timestamptz);
+  light boolean, created_at timestamptz, rated boolean, checkpoint jsonb);
 comment on type qwf.verdict_or_job is
   'A row of finish_and_claim. With a verdict it answers a report, and the columns after pending '
   'are null; without one it is a claimed job (see claimed_job).';

@@ -1,6 +1,8 @@
 -- Deploy qwf:triggers/tg_settings__update
--- Purpose: Tells agents to read the settings again because they have changed.
+-- Purpose: Tells agents to read the settings again because they have changed, and gives the queues
+--   the lease and the timeout that are in force now (tg_queues__effective).
 -- Guarantees: Holds for every statement, and sends nothing if the settings stay the same.
+-- Locks: the queues without a lease or a timeout of their own.
 -- Notifies: worker_control, with settings.
 
 begin;
@@ -10,6 +12,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if tg_table_name = 'settings' then
+    update qwf.queues q set effective_lease = default, effective_timeout = default
+    where q.lease is null or q.timeout is null;
+  end if;
   perform pg_notify('worker_control', 'settings');
   return null;
 end $$;

@@ -33,7 +33,9 @@ def test_reclaim_before_finish(race: Race) -> None:
     engine.commit()
     assert worker.ends() == [("lost", False)]
     assert race.status(job) == "queued"
-    assert race.rows("select outcome, reason from qwf.job_attempts") == [("lost", "lease_lapsed")]
+    assert race.rows("select outcome, reason from qwf.attempt_overview") == [
+        ("lost", "lease_lapsed")
+    ]
     race.healthy()
 
 

@@ -26,3 +26,22 @@ def test_an_uncommitted_change_holds_nobody_up(race: Race) -> None:
     assert len(claim(rival)) == 1
     rival.rows("select qwf.tick()")
     first.rollback()
+
+
+def test_a_queue_that_is_made_meanwhile_gets_the_new_lease(race: Race) -> None:
+    first, second = race.session(), race.session()
+    first.begin()
+    first.rows(CHANGE, '{"lease": "50 s"}')
+    second.start("select qwf.create_queue('fresh')")
+    second.waits()
+    first.commit()
+    second.ends()
+    first.begin()
+    first.rows("select qwf.create_queue('later')")
+    second.start(CHANGE, '{"lease": "40 s"}')
+    second.waits()
+    first.commit()
+    second.ends()
+    leases = race.rows("select distinct effective_lease::text from qwf.queues")
+    assert leases == [("00:00:40",)]
+    race.healthy()

@@ -98,7 +98,7 @@ class Database:
         return row
 
     def attempts(self, job_id: int) -> list[DictRow]:
-        query = "select * from qwf.job_attempts where job_id = %s order by attempt"
+        query = "select * from qwf.attempt_overview where job_id = %s order by attempt"
         return self.conn.execute(query, (job_id,)).fetchall()
 
     def ended(self, job_id: int) -> DictRow:

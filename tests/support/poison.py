@@ -66,7 +66,8 @@ def fill(db: Db) -> None:
         )
         db.execute(
             "update qwf.job_attempts"
-            " set error = %(strange)s::text || %(text)s, reason = %(strange)s,"
+            " set error = %(strange)s::text || %(text)s,"
+            " detail = jsonb_build_object('reason', %(strange)s::text),"
             " log_tail = %(strange)s where job_id = %(job)s",
             {"text": text, "strange": STRANGE, "job": job},
         )

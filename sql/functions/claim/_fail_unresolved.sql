@@ -36,9 +36,9 @@ begin
     returning j.id, j.run_id, j.attempt, j.status, j.queue, j.task, k.queued_at, j.last_error
   ), attempted as (
     insert into qwf.job_attempts (
-      job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)
-    select r.id, r.attempt, p_worker, r.queued_at, p_now, p_now, 'fatal', 'unresolved',
-      r.last_error
+      job_id, attempt, worker, queued_at, started_at, finished_at, outcome, error, detail)
+    select r.id, r.attempt, p_worker, r.queued_at, p_now, p_now, 'fatal',
+      r.last_error, '{"reason": "unresolved"}'
     from refused r
   ), counted as (
     insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
@@ -56,10 +56,7 @@ begin
   where p.error is not null
   group by l.name;
   return array(
-    select (p.row, p.id, p.run_id, p.inputs, null, false)::_qwf.picked
-    from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, keyed, ord)
-    where p.error is null
-    order by p.ord);
+    select p from unnest(p_picked) p where p.error is null);
 end $$;
 
 commit;

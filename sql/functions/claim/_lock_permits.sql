@@ -6,7 +6,7 @@
 --   that runs above it leaves one free slot unused. A start is a row, too, which is used once in a
 --   period: so no more jobs than there are rows start within any period, over all workers.
 -- Locks: starts and free slots of the limit that nobody else has locked.
--- Called by: claim, _lock_wanted_permits.
+-- Called by: _pick_special, _lock_wanted_permits.
 
 begin;
 

@@ -5,7 +5,7 @@
 --   plans again without it.
 -- Locks: starts and free slots that nobody else has locked; jobs, as _wanted_permits and
 --   _pick_limited do.
--- Called by: claim.
+-- Called by: _pick_special.
 
 begin;
 

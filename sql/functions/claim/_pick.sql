@@ -4,8 +4,8 @@
 --   model that the worker has loaded, until the first job it could take has waited for
 --   affinity_max_wait; priority; first in, first out (newest first for an overflow worker, whose
 --   rank is negative). Only _pick_limited picks limited jobs.
--- Locks: queued jobs that nobody else has locked; those that they supersede.
--- Called by: claim.
+-- Locks: queued jobs that nobody else has locked.
+-- Called by: _pick_special.
 
 begin;
 
@@ -53,9 +53,6 @@ begin
         v_warm and j.required_model = p_worker.current_model desc nulls last,
         j.priority, case when p_worker.rank < 0 then -j.position else j.position end
       limit p_count);
-  end if;
-  if exists (select from unnest(v_jobs) p where p.keyed) then
-    return _qwf.supersede(v_jobs, p_now);
   end if;
   return v_jobs;
 end $$;

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/claim/_resolve_inputs
--- Purpose: Resolves the references in the inputs of picked jobs, against outputs as they are now.
+-- Purpose: Resolves the references in the inputs of picked jobs, against outputs as they are now,
+--   and reads what a worker has to know of their runs.
 -- Guarantees: Keeps the order. Errors come back as values, also what raises: then the rest is
 --   resolved one by one, and only the job that raises gets the error. If the statement is cancelled
 --   after two seconds or more, it has no time limit any more: the jobs before are handed out, those
@@ -31,9 +32,11 @@ begin
   while v_next <= cardinality(p_picked) loop
     begin
       for v_job in
-        select p.row, p.id, p.run_id, n.inputs, n.scope
+        select p.row, p.id, p.run_id, r.out_dir, r.created_at, n.inputs, n.scope
         from unnest(p_picked[v_next : v_next + v_size - 1]) with ordinality p (
-          "row", id, run_id, inputs, error, keyed, ord)
+          "row", id, run_id, inputs, error, keyed, out_dir, run_created_at, ord)
+        left join lateral (
+          select b.out_dir, b.created_at from qwf.runs b where b.id = p.run_id offset 0) r on true
         cross join lateral (
           select j.graph_id, j.node_idx from qwf.jobs j where j.id = p.id offset 0) j
         left join lateral (
@@ -48,7 +51,7 @@ begin
         v_found := case when v_job.inputs is not null
           then _qwf.resolve(v_job.inputs, v_job.scope) end;
         v_resolved[v_next] := (v_job.row, v_job.id, v_job.run_id, v_found.value,
-          _qwf.resolution_error(v_found.error), false)::_qwf.picked;
+          _qwf.resolution_error(v_found.error), false, v_job.out_dir, v_job.created_at)::_qwf.picked;
         v_began := null;
         v_next := v_next + 1;
       end loop;

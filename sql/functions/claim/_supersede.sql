@@ -6,7 +6,7 @@
 --   whose older one somebody has locked is left for the next claim; a statement of its own looks,
 --   because the older one may have been queued meanwhile.
 -- Locks: the older jobs; skips those that somebody else has locked.
--- Called by: _pick.
+-- Called by: claim.
 
 begin;
 

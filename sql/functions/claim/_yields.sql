@@ -9,7 +9,7 @@
 --   two. Looks at the first 64 jobs without a limit: jobs with one are not packed.
 -- Locks: the row in sleepers of this worker, or of one that did not answer, if it is free.
 -- Notifies: the channel of the better worker.
--- Called by: claim.
+-- Called by: _pick_special.
 
 begin;
 

@@ -7,9 +7,10 @@
 --   key that started before has ended: only claim makes a waiting job (w) one that has started (s),
 --   and only under the lock of its row. The jobs come in the order in which they were
 --   picked: no join here may change it, and the settings below leave only nested loops. A walk is a
---   scan along one index in claim order that stops at the jobs it takes. Every walk follows its
---   index whatever the statistics say: the settings below hold in all functions that claim calls,
---   and rule out what a cached plan with an unknown LIMIT would choose instead.
+--   scan along one index in claim order that stops at the jobs it takes. The ordinary walk stands
+--   here, and all others behind _pick_special. Every walk follows its index whatever the statistics
+--   say: the settings below hold in all functions that claim calls, and rule out what a cached plan
+--   with an unknown LIMIT would choose instead.
 -- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
 --   that somebody else has locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
@@ -20,7 +21,7 @@ begin;
 
 create function qwf.claim(
   queue text, worker text, max_jobs int default 1, lease interval default null,
-  light_only boolean default false)
+  light_only boolean default false, startable int default null)
 returns setof qwf.claimed_job
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -36,41 +37,70 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := qwf.now();
-  v_terms _qwf.claim_terms := _qwf.claim_terms(
-    claim.queue, claim.worker, claim.max_jobs, claim.lease);
-  v_room int := claim.max_jobs;
-  v_queue_permits _qwf.permit[] := '{}';
-  v_permits _qwf.permit[] := '{}';
-  v_secret bytea := uuid_send(gen_random_uuid());
+  v_terms _qwf.claim_terms;
+  v_worker qwf.workers;
   v_jobs _qwf.picked[];
+  v_special _qwf.special_pick;
+  v_walked bigint;
+  v_secret bytea := uuid_send(gen_random_uuid());
   v_runs bigint[];
+  v_keyed boolean;
 begin
-  if v_terms.closed or v_terms.packed and _qwf.yields(claim.queue, v_terms.worker, v_now) then
-    return;
+  select
+    -- limit 1 and not exists: the planner might read the whole table for that, into a hash table
+    q.paused or (select true from qwf.switched_off o
+      where o.host = w.host and o.queue = q.name limit 1),
+    q.placement = 'pack', q.max_running, coalesce(claim.lease, q.effective_lease),
+    q.effective_timeout,
+    (select true from qwf.jobs j
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1),
+    (select true from qwf.sleepers z where z.queue = q.name limit 1), w
+    into v_terms
+  from qwf.queues q left join qwf.workers w on w.id = claim.worker
+  where q.name = claim.queue;
+  if v_terms.lease is null or claim.lease is not null or claim.worker is null
+    or octet_length(claim.worker) > 500 or claim.max_jobs is null
+    or claim.max_jobs not between 1 and 1000 or claim.startable is not null
+  then
+    perform _qwf.check_claim(
+      claim.queue, claim.worker, claim.max_jobs, v_terms.lease, claim.startable);
   end if;
-  if v_terms.max_running is not null then
-    v_queue_permits := _qwf.lock_permits('queue:' || claim.queue, v_now, v_room);
-    v_room := cardinality(v_queue_permits);
-    if v_room = 0 then
-      return;
+  if v_terms.closed then return; end if;
+  v_worker := v_terms.worker;
+  if v_terms.packed or v_terms.max_running is not null or v_terms.limited or claim.light_only
+    or v_worker.current_model is not null or v_worker.rank < 0
+    or current_setting('qwf.floors', true) <> ''
+  then
+    v_special := _qwf.pick_special(
+      claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only);
+    if v_special.room = 0 then return; end if;
+    v_jobs := v_special.jobs;
+  else
+    v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
+    v_jobs := array(
+      select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+        )::_qwf.picked
+      from qwf.jobs j
+      where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
+        and _qwf.fits(j, v_worker, v_now)
+      order by j.run_next desc, j.priority, j.position
+      limit claim.max_jobs
+      for no key update skip locked);
+    if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
+      perform _qwf.keep_floor(claim.queue, v_worker);
     end if;
   end if;
-  if v_terms.limited then
-    v_permits := _qwf.lock_wanted_permits(
-      claim.queue, v_terms.worker, v_now, v_room, claim.light_only);
-  end if;
-  v_jobs := _qwf.pick(claim.queue, v_terms.worker, v_now, v_room, claim.light_only, v_permits);
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
+  select array_agg(p.run_id) filter (where p.run_id is not null), bool_or(p.keyed)
+    into v_runs, v_keyed from unnest(v_jobs) p;
+  if v_keyed then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
-    perform _qwf.wake_another(
-      claim.queue, v_terms.worker, v_now, claim.max_jobs, v_room, cardinality(v_jobs));
+    perform _qwf.wake_another(claim.queue, v_worker, v_now, claim.max_jobs,
+      coalesce(v_special.room, claim.max_jobs), cardinality(v_jobs));
   end if;
   if v_jobs = '{}' then return; end if;
-  v_runs := array(select p.run_id from unnest(v_jobs) p where p.run_id is not null);
-  if v_runs <> '{}' then
-    v_jobs := _qwf.resolve_inputs(v_jobs);
-    v_runs := array(select p.run_id from unnest(v_jobs) p);
-    v_jobs := _qwf.fail_unresolved(v_jobs, claim.worker, v_now);
+  if v_runs is not null then
+    v_jobs := _qwf.fail_unresolved(_qwf.resolve_inputs(v_jobs), claim.worker, v_now);
   end if;
   return query
   update qwf.jobs j set
@@ -82,19 +112,19 @@ begin
   from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
     coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
-    j.stall_timeout, j.required_model, (select r.out_dir from qwf.runs r where r.id = j.run_id),
-    j.lease_expires_at, j.project, j.labels, j.light, case when j.run_id is null
-      then j.created_at else (select r.created_at from qwf.runs r where r.id = j.run_id) end;
-  if v_runs <> '{}' then perform _qwf.start_runs(v_runs, v_now); end if;
-  if v_queue_permits <> '{}' or v_permits <> '{}' then
-    perform _qwf.use_permits(v_queue_permits || v_permits, v_jobs, v_now);
+    j.stall_timeout, j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
+    coalesce(p.run_created_at, j.created_at), false, null::jsonb;
+  if v_runs is not null then perform _qwf.start_runs(v_runs, v_now); end if;
+  if v_special.permits <> '{}' then
+    perform _qwf.use_permits(v_special.permits, v_jobs, v_now);
   end if;
 end $$;
 comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
-  'and a lease. light_only: only jobs that may run beside a model job. Returns nothing while the '
-  'queue is paused, the worker is off, or a better one has room (placement pack); QW006 for an '
-  'unknown queue. The worker need not be registered.';
+  'and a lease. light_only: only jobs that may run beside a model job. startable: how many bodies '
+  'the worker can start at once; nothing reads it yet. Returns nothing while the queue is paused, '
+  'the worker is off, or a better one has room (placement pack); QW006 for an unknown queue. The '
+  'worker need not be registered.';
 call _qwf.allow('qwf.claim', 'qwf_worker');
 
 commit;

@@ -17,7 +17,7 @@ begin;
 
 create function qwf.finish_and_claim(
   reports jsonb, queue text, worker text, max_jobs int default 1, lease interval default null,
-  light_only boolean default false)
+  light_only boolean default false, startable int default null)
 returns setof qwf.verdict_or_job
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -28,27 +28,30 @@ as $$
 #variable_conflict use_column
 declare
   v_began timestamptz := qwf.now();
+  v_asleep boolean := (
+    select true from qwf.sleepers s where s.queue = finish_and_claim.queue limit 1);
   v_wakes int;
 begin
-  perform _qwf.claim_terms(  -- raises what claim would raise
-    finish_and_claim.queue, finish_and_claim.worker, finish_and_claim.max_jobs,
-    finish_and_claim.lease);
-  perform set_config('qwf.put_off',
-    format('%s 0 %s', pg_current_xact_id(), finish_and_claim.queue), true);
+  if v_asleep then
+    perform set_config('qwf.put_off',
+      format('%s 0 %s', pg_current_xact_id(), finish_and_claim.queue), true);
+  end if;
   return query
   select v.job_id, v.verdict, v.pending, null::uuid, null::bigint, null::text, null::text,
     null::text, null::jsonb, null::int, null::interval, null::interval, null::text, null::text,
-    null::timestamptz, null::text, null::jsonb, null::boolean, null::timestamptz
+    null::timestamptz, null::text, null::jsonb, null::boolean, null::timestamptz, null::boolean, null::jsonb
   from qwf.finish_many(finish_and_claim.reports) v;
-  v_wakes := split_part(current_setting('qwf.put_off'), ' ', 2);
-  perform set_config('qwf.put_off', '', true);
+  if v_asleep then
+    v_wakes := split_part(current_setting('qwf.put_off'), ' ', 2);
+    perform set_config('qwf.put_off', '', true);
+  end if;
   return query
   select c.job_id, null::text, null::boolean, c.token, c.run_id, c.node_id, c.task, c.queue,
     c.inputs, c.attempt, c.timeout, c.stall_timeout, c.required_model, c.out_dir,
-    c.lease_expires_at, c.project, c.labels, c.light, c.created_at
+    c.lease_expires_at, c.project, c.labels, c.light, c.created_at, c.rated, c.checkpoint
   from qwf.claim(
     finish_and_claim.queue, finish_and_claim.worker, finish_and_claim.max_jobs,
-    finish_and_claim.lease, finish_and_claim.light_only) c;
+    finish_and_claim.lease, finish_and_claim.light_only, finish_and_claim.startable) c;
   if v_wakes > 0 then
     perform _qwf.wake(finish_and_claim.queue, v_wakes - count(*)::int)
     from qwf.jobs j

@@ -2,7 +2,7 @@
 -- Purpose: Deletes requests to cancel jobs that have ended.
 -- Guarantees: Waits for nobody: tick() deletes those that are locked now.
 -- Locks: cancel_requests of these jobs that are free.
--- Called by: _end_attempts.
+-- Called by: _write_reports.
 
 begin;
 

@@ -1,21 +1,21 @@
 -- Deploy qwf:functions/finish/_read_reports
 -- Purpose: Reads and checks the JSON list of reports that a worker sends, and turns an output that
---   cannot be stored into a failure that says so. Also says whether all of them completed.
+--   cannot be stored into a failure that says so.
 -- Guarantees: The same report always reads the same, so that a repeated one is recognised. A
 --   missing token counts as a stale one: lost. Each output is measured once (offset 0).
 -- Raises: QW005 for anything but a list of objects, for an unknown key (an output under a mistyped
 --   key would be lost), for a field of the wrong type, for a report without a job or a known
 --   outcome, for a detail that is not an object, and for an output that a driver has quoted twice.
--- Called by: finish_many.
+-- Called by: _finish_rest.
 
 begin;
 
-create function _qwf.read_reports(
-  p_reports jsonb, out reports _qwf.report[], out all_completed boolean)
+create function _qwf.read_reports(p_reports jsonb) returns _qwf.report[]
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_reports _qwf.report[];
   v_known constant text[] := '{job_id,token,outcome,output,error,detail}';
   v_valid boolean;
 begin
@@ -26,12 +26,11 @@ begin
         then coalesce(nullif(r.output, 'null'), '{}') end,
       _qwf.clip(coalesce(k.problem, r.error), s.max_error_bytes),
       coalesce(nullif(r.detail, 'null'), '{}'))::_qwf.report), '{}'),
-    coalesce(bool_and(r.outcome = 'completed' and k.problem is null), true),
     coalesce(bool_and(coalesce(r.value - v_known = '{}' and r.job_id >= 0 and r.outcome in (
         'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')
       and coalesce(jsonb_typeof(r.detail), 'null') in ('object', 'null')
       and not _qwf.is_quoted_twice(r.outcome, r.output), false)), true)
-    into reports, all_completed, v_valid
+    into v_reports, v_valid
   from rows from (
     jsonb_array_elements(p_reports),
     jsonb_to_recordset(p_reports) as (
@@ -49,6 +48,7 @@ begin
   if not v_valid or p_reports is null then
     perform _qwf.raise_malformed_report(p_reports);
   end if;
+  return v_reports;
 exception
   when data_exception then
     perform _qwf.raise_malformed_report(p_reports);

@@ -32,7 +32,7 @@ begin
       jsonb_build_object('reason', 'lease_lapsed'))::_qwf.report) into v_reports
   from lapsed l;
   if v_reports is not null then
-    perform _qwf.end_attempts(v_reports, false);
+    perform _qwf.end_attempts(v_reports);
     return query select r.job_id from unnest(v_reports) r;
   end if;
 end $$;

@@ -4,7 +4,7 @@
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
 --   first 10000 are left out; the report is not lost. A WARNING names unknown keys of the detail.
 --   The actor of a reclaimed job is who ticked; the worker that lost it is in the detail.
--- Called by: _end_attempts.
+-- Called by: _write_reports.
 
 begin;
 

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/finish/_transition
--- Purpose: Decides the next state of a job whose attempt ended without completing: the state
---   machine of an attempt, in one place.
+-- Purpose: Decides the next state of a job whose attempt ended: the state machine of an attempt, in
+--   one place.
 -- Guarantees: Errors and transient failures count against max_attempts, losses against max_losses;
 --   a release counts against neither. A job that should stop never goes back to the queue, and
 --   nobody is asked about it. Inlined into its caller's query.
--- Called by: _write_uncompleted.
+-- Called by: _write_ended.
 
 begin;
 
@@ -16,6 +16,7 @@ language sql stable rows 1
 as $$
   select
     case
+      when p_outcome = 'completed' then 'completed'
       when p_outcome = 'cancelled' or p_stopped then 'cancelled'
       when (p_outcome = 'fatal' or n.exhausted) and p_on_failure = 'ask' then 'awaiting_input'
       when p_outcome = 'fatal' or n.exhausted then 'failed'

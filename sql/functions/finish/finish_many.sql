@@ -1,9 +1,15 @@
 -- Deploy qwf:functions/finish/finish_many
 -- Purpose: Takes a worker's reports about attempts that ended.
--- Guarantees: The new state of the job, the attempt row and the event are written in one
---   transaction. A report with a stale token changes nothing and is answered lost; the same report
---   again is answered ok, except about a job that left no row in an earlier call. An error while
---   fanning out never undoes the end of the job: the event waits in the outbox.
+-- Guarantees: The fence: only a report with the job's current token changes anything; of two
+--   reports about one attempt the first counts. The new state of the job, the attempt row and the
+--   event are written in one transaction. A report with a stale token is answered lost; the same
+--   report again is answered ok, except about a job that left no row in an earlier call. An error
+--   while fanning out never undoes the end of the job: the event waits in the outbox. Completion
+--   wins over a pending cancel request, which tick() deletes.
+--   Ordinary reports of jobs that leave a row cost one statement. It writes all of them or, if one
+--   report is not ordinary, none; those that it did not end go through _end_attempts. Each job is
+--   found by id and token alone, whatever the statistics say: the token is null unless the job is
+--   running.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers of queues that got work; workers whose bodies have to stop.
 
@@ -13,34 +19,83 @@ create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_read record := _qwf.read_reports(finish_many.reports);
-  v_done record := _qwf.end_attempts(v_read.reports, v_read.all_completed);
+  v_now timestamptz := qwf.now();
+  v_is _qwf.report_terms;
+  v_ended _qwf.finished;
 begin
-  if v_done.ended = cardinality(v_read.reports) and v_done.pending = '{}' then  -- the usual case
-    return query select r.job_id, 'ok', false from unnest(v_read.reports) r;
-  else
+  select
+    array(select q.name from qwf.queues q where not q.keep_completed),
+    least(1000, s.max_value_bytes), least(4000, s.max_log_bytes),
+    (select true from qwf.limit_slots l where l.job_id is not null limit 1)
+    into v_is
+  from qwf.settings s;
+  begin
+    if v_is.dropping <> '{}' and _qwf.leaves_no_row(finish_many.reports -> 0, v_is.dropping) then
+      v_ended := _qwf.drop_completed(finish_many.reports, v_is, v_now);
+    else
+      with report as materialized (
+        select u.job_id, u.token, coalesce(nullif(u.output, 'null'), '{}') as output,
+          coalesce(nullif(u.detail, 'null'), '{}') as detail,
+          _qwf.is_ordinary(u.value, u.outcome, u.output, u.error, u.detail,
+            v_is.max_output, v_is.max_detail)
+          and (v_is.dropping = '{}' or not _qwf.leaves_no_row(u.value, v_is.dropping)) as ordinary
+        from rows from (
+          jsonb_to_recordset(finish_many.reports) as (
+            job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb),
+          jsonb_array_elements(finish_many.reports)
+          ) with ordinality u (job_id, token, outcome, output, error, detail, value, ord)
+        order by u.job_id, u.ord
+      ), ended as (
+        update qwf.jobs j set
+          status = 'completed', output = r.output, run_at = null, finished_at = v_now,
+          last_error = null, last_exit_code = _qwf.as_number(r.detail -> 'exit_code', 65535)::int,
+          token = null, lease_expires_at = null
+        from report r
+        where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
+        returning j.id, j.run_id, j.queue, j.task, j.attempt, r.token, j.claimed_by, j.queued_at,
+          j.claimed_at, r.detail, j.project, j.key, j.key_state
+      ), attempted as (
+        insert into qwf.job_attempts (job_id, attempt, token, worker, queued_at, started_at,
+          finished_at, outcome, log_tail, detail)
+        select e.id, e.attempt, e.token, e.claimed_by, e.queued_at, e.claimed_at, v_now,
+          'completed', e.detail ->> 'log_tail', e.detail - 'log_tail'
+        from ended e
+      ), counted as (
+        insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
+        select date_bin('1 minute', v_now, 'epoch'), e.queue, e.task, 'completed',
+          array_agg(date_part('epoch', e.claimed_at - e.queued_at)::real),
+          array_agg(date_part('epoch', v_now - e.claimed_at)::real)
+        from ended e
+        group by e.queue, e.task
+      )
+      select
+        count(*), null, array_agg(e.id) filter (where v_is.slots),
+        array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'),
+        array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null)
+        into v_ended
+      from ended e;
+    end if;
+  exception
+    when data_exception then
+      perform _qwf.raise_malformed_report(finish_many.reports);
+  end;
+  if v_ended.count = jsonb_array_length(finish_many.reports)
+    and num_nulls(v_ended.held, v_ended.keys, v_ended.events) = 3
+  then
     return query
-    select
-      r.job_id,
-      case when r.token = any (v_done.dropped) and r.outcome = 'completed'
-          and _qwf.job_of_token(r.token) = r.job_id
-        or exists (  -- a token ends one attempt
-        select from qwf.job_attempts a
-        where a.job_id = r.job_id and a.token = r.token
-          and a.outcome = r.outcome and a.error is not distinct from r.error
-          and (j.attempt > a.attempt or j.status <> 'completed'
-            or j.output is not distinct from r.output)) then 'ok' else 'lost' end,
-      coalesce(j.run_id = any (v_done.pending), false)
-    from unnest(v_read.reports) with ordinality r (job_id, token, outcome, output, error, detail, n)
-    left join lateral (
-      select b.run_id, b.attempt, b.status, b.output
-      from qwf.jobs b where b.id = r.job_id offset 0) j on true
-    order by r.n;
+    select (r.value ->> 'job_id')::bigint, 'ok', false
+    from jsonb_array_elements(finish_many.reports) r;
+  else
+    return query select * from _qwf.finish_rest(finish_many.reports, v_ended, v_now);
   end if;
 end $$;
 comment on function qwf.finish_many is

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
--- Purpose: Returns violated invariants of the texts that are kept about jobs: errors and live logs.
+-- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, and
+--   the lease and the timeout in the row of a queue.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.
@@ -20,6 +21,12 @@ begin
       select a.job_id, a.error from qwf.job_attempts a) e
     where octet_length(e.error) > 262144  -- the setting may have been lowered
       and length(e.error) > (select s.max_error_bytes from qwf.settings s);
+  return query
+    select 'a queue has the lease and the timeout that are in force', 'queue ' || q.name,
+      format('%s, %s', q.effective_lease, q.effective_timeout)
+    from qwf.queues q cross join qwf.settings s
+    where (q.effective_lease, q.effective_timeout)
+      is distinct from (coalesce(q.lease, s.lease), coalesce(q.timeout, s.timeout));
   if not pg_is_in_recovery() then
     return query
       select 'a live log has its job', 'job ' || l.job_id, 'the job is gone'

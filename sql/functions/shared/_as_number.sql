@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_as_number
 -- Purpose: Returns a number that a worker reported, or null for any other value.
 -- Guarantees: Never raises. Null above p_limit; rounded to millionths, so that a real can hold it.
--- Called by: _measured, _write_completed, _write_uncompleted, _record_unusual,
+-- Called by: finish_many, _write_ended, _record_unusual, attempt_overview, run_usage,
 --   report_metrics, _gpu_minute, _check_servers, _why_not_started.
 
 begin;
@@ -13,5 +13,6 @@ as $$
     case when abs(p_value::numeric) <= p_limit then round(p_value::numeric, 6) end
   end
 $$;
+call _qwf.allow('_qwf.as_number', 'qwf_viewer');
 
 commit;

@@ -39,7 +39,7 @@ begin
       jsonb_build_object('reason', 'worker_off'))::_qwf.report order by h.id) into v_reports
   from held h;
   if v_reports is not null then
-    perform _qwf.end_attempts(v_reports, false);
+    perform _qwf.end_attempts(v_reports);
   end if;
 end $$;
 

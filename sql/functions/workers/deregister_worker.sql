@@ -24,7 +24,7 @@ begin
   from qwf.jobs j
   where j.claimed_by = deregister_worker.worker and j.status = 'running';
   if v_reports is not null then
-    perform _qwf.end_attempts(v_reports, false);
+    perform _qwf.end_attempts(v_reports);
   end if;
   delete from qwf.sleepers s where s.worker = deregister_worker.worker;
   update qwf.workers w set stopped_at = qwf.now()

@@ -2,12 +2,14 @@
 -- Purpose: Records the progress of a body.
 -- Guarantees: Never waits. Changes nothing for a stale token.
 -- Locks: the job, if nobody else has locked it.
--- Raises: QW005 for a fraction outside 0 to 1.
+-- Raises: QW005 for a fraction outside 0 to 1, and for a checkpoint or a series, which have their
+--   places in the protocol and are not kept yet.
 
 begin;
 
 create function qwf.progress(
-  job_id bigint, token uuid, fraction real, message text default null)
+  job_id bigint, token uuid, fraction real default null, message text default null,
+  checkpoint jsonb default null, series jsonb default null)
 returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -22,6 +24,11 @@ begin
   if progress.fraction is not null and not (progress.fraction between 0 and 1) then
     raise exception using errcode = 'QW005', message = 'invalid progress',
       detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
+  end if;
+  if num_nonnulls(progress.checkpoint, progress.series) > 0 then
+    raise exception using errcode = 'QW005', message = 'not built yet',
+      detail = 'checkpoint and series cannot be kept by this version',
+      hint = 'leave them out: nothing of this call is written';
   end if;
   select j.* into v_job
   from qwf.jobs j
@@ -45,7 +52,7 @@ begin
 end $$;
 comment on function qwf.progress is
   'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '
-  '(the job is not yours any more).';
+  '(the job is not yours any more). checkpoint and series are refused until they can be kept.';
 call _qwf.allow('qwf.progress', 'qwf_worker');
 
 commit;

@@ -8,7 +8,7 @@ select qwf_test.attempt('done', detail => jsonb_build_object(
     select jsonb_agg(jsonb_build_object('rel_path', 'f' || i, 'kind', repeat('k', 2000)))
     from generate_series(1, 10001) i)));
 select is(qwf_test.state('done'), 'completed', 'the job is completed');
-select results_eq($$ select max(length(reason)) from qwf.job_attempts $$, 'values (1000)',
+select results_eq($$ select max(length(reason)) from qwf.attempt_overview $$, 'values (1000)',
   'the reason is cut');
 select results_eq($$
   select count(*)::int, max(length(kind)), max(length(host)) from qwf.run_files

@@ -8,7 +8,7 @@ begin
   perform qwf.enqueue(p_task);
   perform qwf_test.attempt(p_task, detail => jsonb_build_object('usage', p_usage));
   return (
-    select a.usage from qwf.job_attempts a join qwf.jobs j on j.id = a.job_id
+    select a.usage from qwf.attempt_overview a join qwf.jobs j on j.id = a.job_id
     where j.task = p_task);
 end $$;
 

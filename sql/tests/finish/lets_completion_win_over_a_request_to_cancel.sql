@@ -8,6 +8,7 @@ select qwf_test.report('a', output => '{"n": 1}');
 select results_eq('select status::text, output from qwf.jobs', $$
   values ('completed', '{"n": 1}'::jsonb) $$,
   'the first writer of the end wins');
+select qwf.tick();
 select is_empty('select * from qwf.cancel_requests', 'the request is settled');
 
 select * from finish();

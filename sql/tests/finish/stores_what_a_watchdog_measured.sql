@@ -12,7 +12,7 @@ select results_eq($$
   from qwf.job_events where type in ('lost', 'tripped') order by job_id
 $$, $$ values ('tripped', 'stalled', '121.5'), ('lost', 'crashed', null) $$,
   'a watchdog trip differs from other losses, and has its readings');
-select is((select reason from qwf.job_attempts a join qwf.jobs j on j.id = a.job_id
+select is((select reason from qwf.attempt_overview a join qwf.jobs j on j.id = a.job_id
   where j.task = 'stalls'), 'stalled', 'the attempt has the reason');
 
 select * from finish();

@@ -13,7 +13,7 @@ select qwf_test.report('a', 'fatal', error => 'boom', detail => '{
   "gpu_peak_bytes": 7, "log_tail": "bye", "host": "box"}');
 select results_eq($$
   select attempt, token, worker, queued_at, started_at, finished_at, outcome, reason, error
-  from qwf.job_attempts
+  from qwf.attempt_overview
 $$, $$
   select 1, token, 'w', '2030-01-01'::timestamptz, '2030-01-01 00:00:02'::timestamptz,
     '2030-01-01 00:00:05'::timestamptz, 'fatal', 'crashed', 'boom'
@@ -21,7 +21,7 @@ $$, $$
 $$, 'who, when and how it ended');
 select results_eq($$
   select exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail
-  from qwf.job_attempts
+  from qwf.attempt_overview
 $$, $$ values (70, 11, 5000000000, 1.5::real, 7::bigint, 'bye') $$, 'and what it used');
 
 select * from finish();

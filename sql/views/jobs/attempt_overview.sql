@@ -1,6 +1,7 @@
 -- Deploy qwf:views/jobs/attempt_overview
 -- Purpose: The attempts at jobs that have ended, with what they used, printed and failed of.
--- Guarantees: Who does not read columns of the job or the box does not pay for them.
+-- Guarantees: Who does not read columns of the job or the box does not pay for them. An invalid
+--   number in a report is null.
 
 begin;
 
@@ -8,8 +9,13 @@ create view qwf.attempt_overview as
 select
   a.job_id, a.attempt, j.run_id, j.node_id, j.task, j.project, a.token, a.worker,
   coalesce(w.host, split_part(a.worker, ':', 1)) as host, a.queued_at, a.started_at, a.finished_at,
-  a.outcome, a.reason, a.error, a.exit_code, a.signal, a.max_rss_bytes, a.cpu_seconds,
-  a.gpu_peak_bytes, a.log_tail, a.usage
+  a.outcome, left(a.detail ->> 'reason', 1000) as reason, a.error,
+  _qwf.as_number(a.detail -> 'exit_code', 65535)::int as exit_code,
+  _qwf.as_number(a.detail -> 'signal', 255)::int as signal,
+  _qwf.as_number(a.detail -> 'max_rss_bytes')::bigint as max_rss_bytes,
+  _qwf.as_number(a.detail -> 'cpu_seconds')::real as cpu_seconds,
+  _qwf.as_number(a.detail -> 'gpu_peak_bytes')::bigint as gpu_peak_bytes, a.log_tail,
+  case when jsonb_typeof(a.detail -> 'usage') = 'object' then a.detail -> 'usage' end as usage
 from qwf.job_attempts a
 left join qwf.jobs j on j.id = a.job_id
 left join qwf.workers w on w.id = a.worker;

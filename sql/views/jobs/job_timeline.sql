@@ -14,7 +14,7 @@ cross join lateral (
   select
     a.started_at, a.attempt, a.outcome, a.worker, extract(epoch from a.started_at - a.queued_at),
     extract(epoch from a.finished_at - a.started_at),
-    left(concat_ws(': ', a.reason, split_part(a.error, E'\n', 1)), 200)
+    left(concat_ws(': ', left(a.detail ->> 'reason', 1000), split_part(a.error, E'\n', 1)), 200)
   from qwf.job_attempts a
   where a.job_id = j.id
   union all

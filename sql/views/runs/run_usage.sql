@@ -12,12 +12,13 @@ select
 from qwf.runs r
 cross join lateral (
   select
-    count(*) as attempts, coalesce(sum(t.cpu_seconds), 0)::float8 as cpu_seconds,
+    count(*) as attempts, coalesce(sum(_qwf.as_number(t.detail -> 'cpu_seconds')), 0)::float8 as cpu_seconds,
     coalesce(sum(extract(epoch from t.finished_at - t.started_at))
-      filter (where t.gpu_peak_bytes > 0), 0)::float8 as gpu_seconds,
+      filter (where _qwf.as_number(t.detail -> 'gpu_peak_bytes') > 0), 0)::float8 as gpu_seconds,
     coalesce(sum(extract(epoch from t.finished_at - t.started_at))
       filter (where t.outcome <> 'completed'), 0)::float8 as lost_seconds,
-    max(t.max_rss_bytes) as rss_bytes, max(t.gpu_peak_bytes) as gpu_bytes
+    max(_qwf.as_number(t.detail -> 'max_rss_bytes'))::bigint as rss_bytes,
+    max(_qwf.as_number(t.detail -> 'gpu_peak_bytes'))::bigint as gpu_bytes
   from qwf.jobs j
   cross join lateral (  -- offset: else the planner may read the attempts of all runs
     select * from qwf.job_attempts t where t.job_id = j.id offset 0) t

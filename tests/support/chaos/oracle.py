@@ -60,7 +60,9 @@ def collect(place: Place, looks: int) -> Evidence:
         " losses, retries, limit_by, parent_id, elements, origin, input_spec is not null as asked"
         " from qwf.jobs"
     )
-    attempts = "select job_id, attempt, outcome, reason, token::text, worker from qwf.job_attempts"
+    attempts = (
+        "select job_id, attempt, outcome, reason, token::text, worker from qwf.attempt_overview"
+    )
     runs = place.ask("select id, status::text, error, key from qwf.runs")
     for row in place.ask("select * from qwf.check_invariants()"):
         place.wrong.append(f"at the end an invariant does not hold: {row}")

@@ -1,17 +1,17 @@
--- Deploy qwf:functions/finish/_write_uncompleted
--- Purpose: Writes the end of attempts that did not complete: the job goes back to the queue, waits,
---   asks, fails or is cancelled.
+-- Deploy qwf:functions/finish/_write_ended
+-- Purpose: Writes the end of attempts into their jobs: a job completes, goes back to the queue,
+--   waits, asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
 --   least detail.retry_after_s, at most an hour of it. The reason of a cancel request
 --   is read before _forget_cancel_requests deletes the request. A standalone job without an
 --   on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
--- Called by: _end_attempts.
+-- Called by: _write_reports.
 
 begin;
 
-create function _qwf.write_uncompleted(
+create function _qwf.write_ended(
   p_held _qwf.held[], p_now timestamptz, p_settings qwf.settings)
 returns _qwf.ended[]
 language plpgsql
@@ -22,15 +22,17 @@ declare
 begin
   with ended as (
     update qwf.jobs j set
-      status = t.status, output = null, failures = t.failures, losses = t.losses,
+      status = t.status, output = case when t.status = 'completed' then h.output end, failures = t.failures, losses = t.losses,
       run_at = case when t.status = 'scheduled'
         then p_now + greatest(t.wait * (0.9 + 0.2 * random()), a.retry_after_s) * interval '1 s'
         end,
       position = case when t.status = 'queued' then _qwf.next_position(t.front) else j.position end,
       queued_at = case
         when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
-      finished_at = case when t.status in ('failed', 'cancelled') then p_now end,
+      finished_at = case
+        when t.status in ('completed', 'failed', 'cancelled') then p_now end,
       last_error = case
+        when t.status = 'completed' then null
         when h.outcome = 'released' then coalesce(h.error, j.last_error)
         when t.status = 'cancelled' then coalesce((
             select 'cancelled by ' || c.requested_by || coalesce(': ' || c.reason, '')
@@ -56,7 +58,7 @@ begin
     cross join lateral _qwf.transition(
       h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, a.on_failure, p_settings) t
-    where j.ctid = h.row and h.outcome <> 'completed'
+    where j.ctid = h.row
     returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.claimed_by, h.outcome,
       h.detail)::_qwf.ended as job
   )

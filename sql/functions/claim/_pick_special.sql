@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/claim/_pick_special
+-- Purpose: Picks the jobs of a claim that needs more than the ordinary walk: limits, placement
+--   pack, light jobs only, a loaded model, an overflow worker, a session with a floor.
+-- Guarantees: Locks the permits of limits before the jobs. jobs is empty if the claim leaves the
+--   queue to a better worker, or if all its slots are taken; then room is 0.
+-- Locks: starts and free slots of limits, queued jobs; skips those that somebody else has locked.
+-- Notifies: the better worker.
+-- Called by: claim.
+
+begin;
+
+create function _qwf.pick_special(
+  p_queue text, p_terms _qwf.claim_terms, p_now timestamptz, p_count int, p_light_only boolean)
+returns _qwf.special_pick
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_pick _qwf.special_pick := ('{}', '{}', p_count);
+  v_worker qwf.workers := p_terms.worker;
+  v_permits _qwf.permit[] := '{}';
+begin
+  if p_terms.packed and _qwf.yields(p_queue, v_worker, p_now) then
+    v_pick.room := 0;
+    return v_pick;
+  end if;
+  if p_terms.max_running is not null then
+    v_pick.permits := _qwf.lock_permits('queue:' || p_queue, p_now, p_count);
+    v_pick.room := cardinality(v_pick.permits);
+    if v_pick.room = 0 then
+      return v_pick;
+    end if;
+  end if;
+  if p_terms.limited then
+    v_permits := _qwf.lock_wanted_permits(
+      p_queue, v_worker, p_now, v_pick.room, p_light_only);
+  end if;
+  v_pick.jobs := _qwf.pick(p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits);
+  v_pick.permits := v_pick.permits || v_permits;
+  return v_pick;
+end $$;
+
+commit;
