@@ -71,7 +71,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "qwf migrate verify",
     ),
     "a trigger was disabled": (
-        ["alter table qwf.jobs disable trigger tg_jobs__trouble"], "drift", "is disabled",
+        ["alter table qwf.queues disable trigger tg_queues__update"], "drift", "is disabled",
         "qwf migrate verify",
     ),
     "a grant is missing": (

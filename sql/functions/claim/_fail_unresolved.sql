@@ -49,6 +49,8 @@ begin
   insert into qwf.outbox (run_id, job_id, kind)
   select r.run_id, r.id, case r.status when 'failed' then 'failed' else 'asked' end
   from refused r;
+  perform _qwf.announce_trouble(
+    array(select p.id from unnest(p_picked) p where p.error is not null));
   perform _qwf.wake_for_limit(l.name, count(*)::int)
   from unnest(p_picked) p
   join qwf.jobs j on j.id = p.id

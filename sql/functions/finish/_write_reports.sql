@@ -36,6 +36,7 @@ begin
   perform _qwf.record_attempts(v_held, v_now, v_settings), _qwf.record_unusual(v_ended, v_now);
   perform _qwf.wake(e.queue, count(*)::int)
   from unnest(v_ended) e where e.status = 'queued' group by e.queue;
+  perform _qwf.announce_trouble(array(select e.id from unnest(v_ended) e));
   perform _qwf.forget_cancel_requests(
     array(select e.id from unnest(v_ended) e where e.status in ('completed', 'failed', 'cancelled')));
   select

@@ -52,6 +52,7 @@ begin
       from qwf.jobs f where f.id = p_job) k
     where j.id = k.id
     returning j.id, j.run_id, j.status into v_opened.id, v_opened.run_id, v_opened.status;
+    perform _qwf.announce_trouble(array[p_job]);
     return v_opened;
   end if;
   v_count := _qwf.insert_elements(p_job, p_list, v_inputs);

@@ -65,8 +65,9 @@ begin
   perform _qwf.wake(j.queue, v_count.active) from qwf.jobs j
   where j.id = p_map and v_count.active > 0;
   if jsonb_array_length(p_list) + v_count.closed > 0 or v_count.waiting > 0 then
-    perform _qwf.announce_trouble(j) from qwf.jobs j
-    where j.parent_id = p_map and j.status in ('failed', 'awaiting_input');
+    perform _qwf.announce_trouble(array(
+      select j.id from qwf.jobs j
+      where j.parent_id = p_map and j.status in ('failed', 'awaiting_input')));
   end if;
   return v_count;
 end $$;

@@ -59,6 +59,9 @@ begin
       then coalesce(v_output.error, format('%s must succeed, the list has %s', v_map.needed,
         v_map.elements)) end
   where j.id = p_map;
+  if v_output.value is null then
+    perform _qwf.announce_trouble(array[p_map]);
+  end if;
   return case when v_output.value is null then 'failed' else 'completed' end;
 end $$;
 

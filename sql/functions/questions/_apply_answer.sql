@@ -50,6 +50,8 @@ begin
   where j.id = p_job.id;
   if v_kind = 'retried' then
     perform _qwf.wake(p_job.queue, 1);
+  elsif v_kind = 'aborted' then
+    perform _qwf.announce_trouble(array[p_job.id]);
   elsif v_kind = 'superseded' then
     raise notice using message = format('job %s does not run again', p_job.id),
       hint = 'a newer job of its key has not ended: the older one is cancelled';

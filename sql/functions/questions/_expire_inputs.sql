@@ -43,6 +43,7 @@ begin
           status = 'failed', finished_at = v_now,
           last_error = format('nobody answered within %s', j.input_spec ->> 'expires')
         where j.id = v_job.id;
+        perform _qwf.announce_trouble(array[v_job.id]);
         perform _qwf.apply_events(
           _qwf.take_events(array[v_job.run_id])
           || array[(v_job.run_id, v_job.id, 'aborted')::_qwf.event]);

@@ -46,6 +46,8 @@ begin
   returning j.id, j.run_id, j.status, j.queue into v_opened;
   if v_opened.status = 'queued' then
     perform _qwf.wake(v_opened.queue, 1);
+  elsif v_opened.status <> 'skipped' then
+    perform _qwf.announce_trouble(array[p_job]);
   end if;
   return (v_opened.id, v_opened.run_id, v_opened.status, null)::_qwf.opened;
 end $$;
