@@ -56,7 +56,11 @@ begin
       then array(select s from _qwf.cancel_obsolete(v_stop) s) else '{}' end;
     v_opened := case when v_ended is not null
       then array(select o from _qwf.open_dependants(v_ended) o)
-        || array(select o from _qwf.settle_maps(v_ended) o)  -- in this order: see _open_dependants
+        || case when (  -- elements of maps are among them
+          select true from qwf.jobs j
+          where j.id = any (v_ended) and coalesce(j.parent_id, 0) > 0 limit 1)
+        then array(select o from _qwf.settle_maps(v_ended) o)  -- in this order: see _open_dependants
+        else '{}' end
       else '{}' end;
     v_ready := v_ready || array(select o.id from unnest(v_opened) o where o.status = 'blocked');
     if cardinality(v_ready) > 0 then
