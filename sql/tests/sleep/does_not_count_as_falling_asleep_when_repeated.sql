@@ -9,9 +9,9 @@ select qwf.enqueue('one');
 select ok(qwf_test.woken() ~ '^[ab]$', 'neither is about to look: one is woken');
 select qwf.sleep('d', 'cpu');
 select qwf.enqueue('one', queue => 'cpu');
-select is(qwf_test.woken(), null, 'one that has just fallen asleep is about to look');
+select ok(qwf_test.woken() !~ '[cd]', 'one that has just fallen asleep is about to look');
 select qwf.enqueue_many('[{"task": "x", "queue": "cpu"}, {"task": "y", "queue": "cpu"}]');
-select is(qwf_test.woken(), 'c, d', 'but it counts only as one');
+select ok(qwf_test.woken() ~ 'c, d', 'but it counts only as one');
 
 select * from finish();
 rollback;
