@@ -139,6 +139,29 @@ def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any])
     assert worst(full, 8, lambda: rows_read(full, enqueue)) < 40
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_finish_reads_its_jobs_when_all_look_alike(
+    db: psycopg.Connection[Any], keeps: bool
+) -> None:
+    """Statistics taken while every job ran and was of one queue: any condition on the queue seems
+    to hold for all jobs, or for none."""
+    db.execute("select qwf.create_queue('other', keep_completed => %s)", [not keeps])
+    db.execute("select qwf.create_queue('default', keep_completed => %s)", [keeps])
+    db.execute(
+        "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object('task', 't'))"
+        " from generate_series(1, 1000)))"
+    )
+    reports = db.execute(REPORTS, ["completed", "default", 1000]).fetchone()
+    assert reports is not None
+    db.execute("analyze")
+    for report in reports[0][:8]:
+        one = psycopg.types.json.Jsonb([report])
+        read = rows_read(db, "select count(*) from qwf.finish_many(%s)", [one])
+        assert read < 60
+    many = psycopg.types.json.Jsonb(reports[0][8:108])
+    assert rows_read(db, "select count(*) from qwf.finish_many(%s)", [many]) < 100 * 15
+
+
 def test_nodes_of_a_run_cost_the_same_however_many_there_are(
     full: psycopg.Connection[Any],
 ) -> None:

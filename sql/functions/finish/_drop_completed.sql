@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/finish/_drop_completed
 -- Purpose: Ends attempts that completed and leave no row: deletes the job and everything kept about
 --   it, and counts the attempt.
--- Guarantees: As the statement of finish_many: deletes the jobs of all reports or, if one report is
---   not ordinary or about a job that leaves a row, none. A stale token deletes nothing.
+-- Guarantees: As the statement of finish_many: deletes nothing if one report is not ordinary. A
+--   stale token deletes nothing.
 -- Locks: the jobs, by id.
 -- Called by: finish_many.
 
@@ -22,8 +22,7 @@ begin
   with report as materialized (
     select u.job_id, u.token,
       _qwf.is_ordinary(u.value, u.outcome, u.output, u.error, u.detail,
-        p_terms.max_output, p_terms.max_detail)
-      and _qwf.leaves_no_row(u.value, p_terms.dropping) as ordinary
+        p_terms.max_output, p_terms.max_detail) as ordinary
     from rows from (
       jsonb_to_recordset(p_reports) as (
         job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb),
@@ -34,6 +33,7 @@ begin
     delete from qwf.jobs j
     using report r
     where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
+      and case when r.ordinary then _qwf.leaves_no_row(j, p_terms.dropping) end  -- see finish_many
     returning j.id, r.token, j.attempt, j.queue, j.task, j.queued_at, j.claimed_at, j.project,
       j.key, j.key_state
   ), counted as (

@@ -6,8 +6,8 @@
 --   report again is answered ok, except about a job that left no row in an earlier call. An error
 --   while fanning out never undoes the end of the job: the event waits in the outbox. Completion
 --   wins over a pending cancel request, which tick() deletes.
---   Ordinary reports of jobs that leave a row cost one statement. It writes all of them or, if one
---   report is not ordinary, none; those that it did not end go through _end_attempts. Each job is
+--   Ordinary reports of jobs that leave a row cost one statement. It writes none
+--   of them if one report is not ordinary. Those that it did not end go through _end_attempts. Each job is
 --   found by id and token alone, whatever the statistics say: the token is null unless the job is
 --   running.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
@@ -39,15 +39,17 @@ begin
     into v_is
   from qwf.settings s;
   begin
-    if v_is.dropping <> '{}' and _qwf.leaves_no_row(finish_many.reports -> 0, v_is.dropping) then
+    if v_is.dropping <> '{}' and (
+      select _qwf.leaves_no_row(j, v_is.dropping) from qwf.jobs j
+      where j.id = (finish_many.reports #>> '{0,job_id}')::bigint)
+    then
       v_ended := _qwf.drop_completed(finish_many.reports, v_is, v_now);
     else
       with report as materialized (
         select u.job_id, u.token, coalesce(nullif(u.output, 'null'), '{}') as output,
           coalesce(nullif(u.detail, 'null'), '{}') as detail,
           _qwf.is_ordinary(u.value, u.outcome, u.output, u.error, u.detail,
-            v_is.max_output, v_is.max_detail)
-          and (v_is.dropping = '{}' or not _qwf.leaves_no_row(u.value, v_is.dropping)) as ordinary
+            v_is.max_output, v_is.max_detail) as ordinary
         from rows from (
           jsonb_to_recordset(finish_many.reports) as (
             job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb),
@@ -61,6 +63,8 @@ begin
           token = null, lease_expires_at = null
         from report r
         where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
+          -- in a case: else the planner may think that few jobs leave a row, and read all of them
+          and case when r.ordinary then not _qwf.leaves_no_row(j, v_is.dropping) end
         returning j.id, j.run_id, j.queue, j.task, j.attempt, r.token, j.claimed_by, j.queued_at,
           j.claimed_at, r.detail, j.project, j.key, j.key_state
       ), attempted as (
