@@ -61,10 +61,10 @@ create type _qwf.report as (
 comment on type _qwf.report is 'A worker''s report about the end of an attempt.';
 
 create type _qwf.report_terms as (
-  dropping text[], max_output int, max_detail int, slots boolean);
+  dropping text[], max_output int, max_detail int);
 comment on type _qwf.report_terms is
   'The terms of a call of finish_many. dropping: queues that keep no completed jobs; max_output, '
-  'max_detail: how many bytes an ordinary report may have; slots: a limit is in use.';
+  'max_detail: how many bytes an ordinary report may have.';
 
 create type _qwf.transition as (
   status qwf.job_status, failures int, losses int, wait double precision, front boolean,
@@ -103,10 +103,10 @@ comment on type _qwf.event is
   '(withdrawn, cut).';
 
 create type _qwf.finished as (
-  count int, dropped uuid[], held bigint[], keys _qwf.job_key[], events _qwf.event[]);
+  count int, ids bigint[], dropped uuid[], keys _qwf.job_key[], events _qwf.event[]);
 comment on type _qwf.finished is
-  'Attempts that a call has ended: how many; the tokens of jobs that left no row; the jobs that may '
-  'have a slot; the keys and the events of these jobs. Null: none.';
+  'Attempts that a call has ended: how many, the jobs, the tokens of those that left no row, the '
+  'keys and the events of the jobs. Null: none.';
 
 create type _qwf.node_count as (
   run_id bigint, closed int, active int, waiting int, failed int, started boolean);

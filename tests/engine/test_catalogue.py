@@ -67,7 +67,7 @@ def test_every_setting_of_a_queue_can_be_set_and_unset_everywhere(
             "select array_agg(a.attname::text) from pg_attribute a"
             " where a.attrelid = 'qwf.queues'::regclass and a.attnum > 0 and not a.attisdropped"
         ).fetchall()[0][0]
-    ) - {"name", "paused", "paused_at", "created_at"}
+    ) - {"name", "paused", "paused_at", "created_at", "effective_lease", "effective_timeout"}
     arguments = db.execute(
         "select p.proargnames from pg_proc p where p.oid = 'qwf.create_queue'::regproc"
     ).fetchall()[0][0]

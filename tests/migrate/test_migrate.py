@@ -486,11 +486,11 @@ def test_a_script_gives_up_if_a_table_stays_locked_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(database, "PATIENCE_S", 0.0)
     with db.transaction():
-        db.execute("select count(*) from qwf.jobs")
+        db.execute("select count(*) from qwf.queues")
         with pytest.raises(migrate.MigrateError, match="tables locked for ten minutes"):
             migrate.revert(dsn, to="views/queues/queue_overview")
-    assert db.execute("select count(*) from pg_trigger where tgrelid = 'qwf.jobs'::regclass"
-                      ).fetchone() == (1,)  # fmt: skip
+    assert db.execute("select count(*) from pg_trigger where tgrelid = 'qwf.queues'::regclass"
+                      ).fetchone() == (2,)  # fmt: skip
     migrate.deploy(dsn)
     assert migrate.verify(dsn)
 

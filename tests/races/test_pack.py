@@ -62,6 +62,7 @@ def test_who_has_no_room_left_passes_on_what_was_left_to_it(race: Race) -> None:
     best.rows("select qwf.wake(%s)", workers["a"])
     assert heard(other) == [], "nothing waits"
     best.rows("select qwf.sleep(%s, 'llm')", workers["a"])
+    race.rows("update qwf.sleepers set since = qwf.now() - interval '1 s'")
     race.rows("select qwf.enqueue('t', queue => 'llm')")
     assert (heard(best), heard(other)) == (["llm"], [])
     assert take(other, workers["b"]) == []

@@ -100,7 +100,9 @@ begin
   end if;
   if v_jobs = '{}' then return; end if;
   if v_runs is not null then
-    v_jobs := _qwf.fail_unresolved(_qwf.resolve_inputs(v_jobs), claim.worker, v_now);
+    v_jobs := _qwf.resolve_inputs(v_jobs);  -- may leave the last ones
+    v_runs := array(select p.run_id from unnest(v_jobs) p);
+    v_jobs := _qwf.fail_unresolved(v_jobs, claim.worker, v_now);
   end if;
   return query
   update qwf.jobs j set

@@ -16,7 +16,6 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_ended _qwf.finished;
-  v_ids bigint[];
   v_retried bigint[];
 begin
   with report as materialized (
@@ -45,14 +44,13 @@ begin
     group by e.queue, e.task
   )
   select
-    count(*), array_agg(e.token), array_agg(e.id) filter (where p_terms.slots),
+    count(*), array_agg(e.id), array_agg(e.token),
     array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'), null,
-    array_agg(e.id), array_agg(e.id) filter (where e.attempt > 1)
-    into v_ended.count, v_ended.dropped, v_ended.held, v_ended.keys, v_ended.events, v_ids,
-      v_retried
+    array_agg(e.id) filter (where e.attempt > 1)
+    into v_ended.count, v_ended.ids, v_ended.dropped, v_ended.keys, v_ended.events, v_retried
   from ended e;
-  delete from qwf.job_events e where e.job_id = any (v_ids);
-  delete from qwf.live_logs l where l.job_id = any (v_ids);
+  delete from qwf.job_events e where e.job_id = any (v_ended.ids);
+  delete from qwf.live_logs l where l.job_id = any (v_ended.ids);
   if v_retried is not null then
     perform _qwf.delete_jobs(v_retried);
   end if;

@@ -21,8 +21,8 @@ begin
   if p_reports <> '{}' then
     ended := _qwf.write_reports(p_reports, p_ended);
   end if;
-  if ended.held is not null then
-    perform _qwf.release_slots(ended.held);
+  if ended.ids is not null then
+    perform _qwf.release_slots(ended.ids);
   end if;
   if ended.keys is not null then
     perform _qwf.wake_for_keys(ended.keys);

@@ -40,14 +40,14 @@ begin
   perform _qwf.forget_cancel_requests(
     array(select e.id from unnest(v_ended) e where e.status in ('completed', 'failed', 'cancelled')));
   select
-    coalesce(v_all.count, 0) + count(*), v_all.held || array_agg(e.id),
+    coalesce(v_all.count, 0) + count(*), v_all.ids || array_agg(e.id),
     v_all.keys || array_agg((j.project, j.task, j.key)::_qwf.job_key)
       filter (where e.status <> 'queued' and j.key_state = 's' and j.run_id is null),
     v_all.events || array_agg((e.run_id, e.id, case
         when e.status in ('queued', 'scheduled') then 'requeued'
         when e.status = 'awaiting_input' then 'asked'
         else e.status::text end)::_qwf.event) filter (where e.run_id is not null)
-    into v_all.count, v_all.held, v_all.keys, v_all.events
+    into v_all.count, v_all.ids, v_all.keys, v_all.events
   from unnest(v_ended) e join qwf.jobs j on j.id = e.id;
   select array_agg(h.id), v_all.dropped || array_agg(h.token) into v_dropped, v_all.dropped
   from unnest(v_held) h join qwf.queues q on q.name = h.queue

@@ -34,8 +34,7 @@ declare
 begin
   select
     array(select q.name from qwf.queues q where not q.keep_completed),
-    least(1000, s.max_value_bytes), least(4000, s.max_log_bytes),
-    (select true from qwf.limit_slots l where l.job_id is not null limit 1)
+    least(1000, s.max_value_bytes), least(4000, s.max_log_bytes)
     into v_is
   from qwf.settings s;
   begin
@@ -82,7 +81,7 @@ begin
         group by e.queue, e.task
       )
       select
-        count(*), null, array_agg(e.id) filter (where v_is.slots),
+        count(*), array_agg(e.id), null,
         array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'),
         array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null)
         into v_ended
@@ -93,7 +92,9 @@ begin
       perform _qwf.raise_malformed_report(finish_many.reports);
   end;
   if v_ended.count = jsonb_array_length(finish_many.reports)
-    and num_nulls(v_ended.held, v_ended.keys, v_ended.events) = 3
+    and v_ended.keys is null and v_ended.events is null
+    -- now: a limit that was made meanwhile has given running jobs their slots
+    and (select true from qwf.limit_slots l where l.job_id is not null limit 1) is null
   then
     return query
     select (r.value ->> 'job_id')::bigint, 'ok', false
