@@ -270,6 +270,7 @@ class Usage:
         self.cpu_seconds = 0.0
         self.max_rss_bytes = 0
         self._programs_s, self._programs_rss = 0.0, 0
+        self._looked_at = 0.0  # CPU seconds when the memory was last read
         self.measure_cpu(float("inf"))
 
     def rss_bytes(self) -> int:
@@ -278,15 +279,18 @@ class Usage:
 
     def measure_cpu(self, seconds: float) -> float:
         """CPU seconds since the last call. `seconds` is how long the body ran: in less than a
-        millisecond it cannot have run a program, which saves a system call."""
+        millisecond it cannot have run a program, nor have used much memory. Its peak is then read
+        only after every 10 ms of CPU time."""
         before = self.cpu_seconds
-        user_s, system_s, max_rss = resource.getrusage(resource.RUSAGE_SELF)[:3]
         if seconds > 0.001:
             programs = resource.getrusage(resource.RUSAGE_CHILDREN)
             self._programs_s = programs.ru_utime + programs.ru_stime
             self._programs_rss = programs.ru_maxrss
-        self.cpu_seconds = user_s + system_s + self._programs_s
-        self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
+        self.cpu_seconds = time.process_time() + self._programs_s
+        if seconds > 0.001 or self.cpu_seconds > self._looked_at + 0.01:
+            self._looked_at = self.cpu_seconds
+            max_rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
         return self.cpu_seconds - before
 
 
