@@ -157,7 +157,10 @@ def test_the_settings_of_a_call_stay_with_its_transaction(
     bouncer: Bouncer, base: Database, start: StartAgent
 ) -> None:
     """The agent sees that the session is not its own: PgBouncer has no process for it."""
-    for setting in ("intervalstyle = 'iso_8601'", "default_transaction_isolation = 'repeatable read'"):
+    for setting in (
+        "intervalstyle = 'iso_8601'",
+        "default_transaction_isolation = 'repeatable read'",
+    ):
         base.conn.execute(f"alter database {base.conn.info.dbname} set {setting}")  # type: ignore[arg-type]
     start(*TASKS, "--poll", "0.1", QWF_DSN=bouncer.shared)
     enqueue_through(bouncer.shared, 20)

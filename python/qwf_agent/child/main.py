@@ -210,9 +210,7 @@ class Child:
         more = f'"host": {self._host}, "cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
         _flush_output()
         reason, report = outcome.detail.get("reason"), render(outcome, more)
-        answer = pack_answer(
-            ticket, outcome.outcome, reason, seconds, self._is_used_up(), report
-        )
+        answer = pack_answer(ticket, outcome.outcome, reason, seconds, self._is_used_up(), report)
         is_kept = seconds <= SHORT_S and self._keep(answer)
         write_all(self._channel.log, self._channel.mark)  # this wakes the parent
         if not is_kept:
