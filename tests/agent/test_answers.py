@@ -11,27 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from qwf_agent.child.answers import ALL, BYTES, MOST_BYTES, Answers
+from qwf_agent.child.answers import ALL, BYTES, MOST_BYTES, AnswerRing
 from support.harness import Database, StartAgent, until
 from support.one_child import one_child
 
 
 @pytest.fixture
-def ring() -> Iterator[Answers]:
-    found = Answers()
+def ring() -> Iterator[AnswerRing]:
+    found = AnswerRing()
     yield found
     found.close()
 
 
-def other_end(ring: Answers) -> Answers:
+def other_end(ring: AnswerRing) -> AnswerRing:
     """The same memory, as the parent has it that has read nothing yet."""
-    parent = Answers()
+    parent = AnswerRing()
     parent._page.close()
     parent._page = ring._page
     return parent
 
 
-def test_answers_are_taken_once_and_in_order(ring: Answers) -> None:
+def test_answers_are_taken_once_and_in_order(ring: AnswerRing) -> None:
     parent = other_end(ring)
     assert parent.take(ALL) == []
     for number in (1, 2, 3):
@@ -40,7 +40,7 @@ def test_answers_are_taken_once_and_in_order(ring: Answers) -> None:
     assert parent.take(ALL) == []
 
 
-def test_an_answer_waits_for_the_messages_before_it(ring: Answers) -> None:
+def test_an_answer_waits_for_the_messages_before_it(ring: AnswerRing) -> None:
     parent = other_end(ring)
     ring.put(b"first", 1)
     ring.put(b"second", 2)
@@ -49,7 +49,7 @@ def test_an_answer_waits_for_the_messages_before_it(ring: Answers) -> None:
     assert parent.take(2) == [(2, b"second")]
 
 
-def test_a_full_ring_takes_no_more_and_loses_nothing(ring: Answers) -> None:
+def test_a_full_ring_takes_no_more_and_loses_nothing(ring: AnswerRing) -> None:
     parent, put, taken = other_end(ring), 0, 0
     while ring.put(b"%d" % put * 50, 0):
         put += 1
@@ -64,7 +64,7 @@ def test_a_full_ring_takes_no_more_and_loses_nothing(ring: Answers) -> None:
     assert not ring.put(b"x" * MOST_BYTES, 0), "that goes over the socket"
 
 
-def test_an_answer_is_taken_whole_however_much_of_it_is_written(ring: Answers) -> None:
+def test_an_answer_is_taken_whole_however_much_of_it_is_written(ring: AnswerRing) -> None:
     """A child may be killed at any byte, and another processor may see the bytes in any order."""
     dice, parent = random.Random(7), other_end(ring)
     while ring._end < 3 * BYTES:  # what is left of earlier rounds looks like answers
@@ -85,7 +85,7 @@ def test_an_answer_is_taken_whole_however_much_of_it_is_written(ring: Answers) -
         assert len(parent.take(ALL)) == 1
 
 
-def test_a_parent_that_reads_while_its_child_writes_gets_every_answer(ring: Answers) -> None:
+def test_a_parent_that_reads_while_its_child_writes_gets_every_answer(ring: AnswerRing) -> None:
     parent, total = other_end(ring), 20_000
     pid = os.fork()
     if pid == 0:

@@ -96,7 +96,7 @@ def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
     ("most", "seconds", "hold"),
     [
         (10, 0.000_005, 60),  # 50 of them last as long as a claim takes
-        (10, 0.000_1, 30),
+        (10, 0.000_09, 32),
         (10, 0.001, 20),
         (100, 0.000_005, 200),
         (1, 0.000_005, 1),  # one at a time, as the operator says

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from qwf_agent.child import main
-from qwf_agent.child.answers import ALL, Answers
+from qwf_agent.child.answers import ALL, AnswerRing
 from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import LENGTH, Message, Unpacker, read_message
 from qwf_agent.child.scoreboard import Scoreboard
@@ -51,7 +51,7 @@ class ChildProcess:
         """Fork. Raises OSError if the system is out of processes or descriptors."""
         self._group = group
         self.scoreboard = Scoreboard()
-        self._answers = Answers()
+        self._answers = AnswerRing()
         self._selector = selector
         self._messages: list[Message] = []  # from the socket, not taken yet
         self._received = 0  # messages from the socket

@@ -29,7 +29,7 @@ class KeptAnswer(NamedTuple):
     answer: bytes
 
 
-class Answers:
+class AnswerRing:
     """A ring of answers: the child puts them in, the parent takes them out. One writer, one reader,
     no lock.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from qwf_agent.child.answers import Answers
+from qwf_agent.child.answers import AnswerRing
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.system.cgroup import ControlGroup
 
@@ -49,5 +49,5 @@ class ParentChannel(NamedTuple):
     log: int
     mark: bytes
     scoreboard: Scoreboard
-    answers: Answers
+    answers: AnswerRing
     group: ControlGroup | None
