@@ -6,6 +6,8 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
 from support.harness import Database, StartAgent, until
 
@@ -88,6 +90,25 @@ def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
     batch_size.record("t", 60)
     assert batch_size.batch == 1
+
+
+@pytest.mark.parametrize(
+    ("most", "seconds", "hold"),
+    [
+        (10, 0.000_005, 60),  # 50 of them last as long as a claim takes
+        (10, 0.000_09, 32),
+        (10, 0.001, 20),
+        (100, 0.000_005, 200),
+        (1, 0.000_005, 1),  # one at a time, as the operator says
+    ],
+)
+def test_a_slot_holds_so_many_short_jobs_that_a_claim_comes_in_time(
+    most: int, seconds: float, hold: int
+) -> None:
+    batch_size = BatchSize(most)
+    for _ in range(3000):
+        batch_size.record("t", seconds)
+    assert (batch_size.batch, batch_size.hold) == (most, hold)
 
 
 def test_an_unknown_task_counts_as_long() -> None:

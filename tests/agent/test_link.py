@@ -266,3 +266,33 @@ def test_calls_fail_at_once_while_there_is_no_connection() -> None:
     assert call.failure.lost
     until(lambda: loop.turn() or loop.link.trouble, "the refusal")
     assert not loop.link.up
+
+
+SETTINGS = ("statement_timeout", "default_transaction_isolation", "intervalstyle", "datestyle")
+SHOWN = " || ' ' || ".join(f"current_setting('{name}')" for name in SETTINGS)
+QUERY = f"select {SHOWN} as shown, query from pg_stat_activity where pid = pg_backend_pid()"
+
+
+def test_a_session_of_its_own_has_the_settings_of_all_calls(base: Database) -> None:
+    """So that no call has to say them."""
+    base.conn.execute(
+        f"alter database {base.conn.info.dbname} set default_transaction_isolation = 'serializable'"  # type: ignore[arg-type]
+    )
+    loop = Loop(base.dsn, 30)
+    for _ in range(2):
+        (row,) = loop.ask(QUERY).rows
+        assert row["shown"] == "27s read committed postgres ISO, MDY"
+        assert row["query"] == QUERY
+        assert loop.ask("show transaction_isolation").value() == "read committed"
+        assert loop.ask("select 1 / {}::int", 0).failure, "what is undone is that call only"
+        assert loop.ask("show statement_timeout").value() == "27s"
+        loop.ask("select pg_terminate_backend(pg_backend_pid())")  # the next one gets them too
+    loop.link.close()
+
+
+def test_a_link_that_shares_its_session_says_the_settings_in_each_call(base: Database) -> None:
+    loop = Loop(base.dsn, 30, prepare=False)
+    (row,) = loop.ask(QUERY).rows
+    assert row["shown"] == "27s read committed postgres ISO, MDY"
+    assert row["query"].startswith("set transaction isolation level read committed; set local ")
+    loop.link.close()

@@ -115,6 +115,20 @@ def test_each_job_gets_its_own_log(shared: Database) -> None:
     assert silent["log_tail"] == "", "it printed nothing; null would say that no log was sent"
 
 
+def test_a_log_that_is_taken_before_its_mark_moves_no_other() -> None:
+    """The answer of a short job can be read a moment before its mark."""
+    reader, writer = os.pipe()
+    mark = bytes(range(16))
+    log = LogPipe(reader, mark, 100)
+    os.write(writer, b"one")
+    assert log.take() == "one"
+    assert log.take() == ""
+    os.write(writer, mark + mark + b"three" + mark)
+    assert [log.take(), log.take()] == ["three", ""]
+    os.close(writer)
+    os.close(reader)
+
+
 def test_marks_split_a_log_wherever_reads_end() -> None:
     reader, writer = os.pipe()
     mark = bytes(range(16))

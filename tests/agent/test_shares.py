@@ -27,10 +27,10 @@ from qwf_agent.agent.worker import Worker
 NOW = 10.0
 
 
-def size(batch: int) -> BatchSize:
-    """Each slot should get `batch` jobs from a claim."""
+def size(batch: int, mean: float = 0.1) -> BatchSize:
+    """Each slot should get `batch` jobs from a claim; bodies take `mean` seconds."""
     found = BatchSize(500)
-    found.batch = batch
+    found.batch, found._mean = batch, mean
     return found
 
 
@@ -100,6 +100,18 @@ CASES = {
     "short bodies, two slots": Case([IDLE, IDLE], Room(20, 0), Room(20, 0), batch_size=size(10)),
     "half of the work is done: more only if there is more": Case(
         [OneSlot(has=10, work_s=0.05)], NO_ROOM, Room(10, 0), batch_size=size(10)
+    ),
+    "very short bodies: a whole batch more while several run": Case(
+        [OneSlot(has=50, work_s=0.02)], NO_ROOM, Room(10, 0), batch_size=size(10, 0.000_01)
+    ),
+    "very short bodies: no part of a batch": Case(
+        [OneSlot(has=51, work_s=0.02)], NO_ROOM, NO_ROOM, batch_size=size(10, 0.000_01)
+    ),
+    "two slots: a whole batch for each": Case(
+        [OneSlot(has=11, work_s=0.05), OneSlot(has=10, work_s=0.05)],
+        NO_ROOM,
+        NO_ROOM,
+        batch_size=size(10),
     ),
     "less than half of it is done": Case(
         [OneSlot(has=11, work_s=0.06)], NO_ROOM, NO_ROOM, batch_size=size(10)

@@ -153,9 +153,15 @@ def test_an_agent_that_shares_connections_reports_and_claims_in_one_call(
     assert base.invariants() == []
 
 
-def test_a_soft_commit_stays_with_its_transaction(
+def test_the_settings_of_a_call_stay_with_its_transaction(
     bouncer: Bouncer, base: Database, start: StartAgent
 ) -> None:
+    """The agent sees that the session is not its own: PgBouncer has no process for it."""
+    for setting in (
+        "intervalstyle = 'iso_8601'",
+        "default_transaction_isolation = 'repeatable read'",
+    ):
+        base.conn.execute(f"alter database {base.conn.info.dbname} set {setting}")  # type: ignore[arg-type]
     start(*TASKS, "--poll", "0.1", QWF_DSN=bouncer.shared)
     enqueue_through(bouncer.shared, 20)
     until(lambda: outcome(base) == {"completed": 20}, "the jobs to be done")
@@ -163,6 +169,10 @@ def test_a_soft_commit_stays_with_its_transaction(
         for _ in range(20):
             assert conn.execute("show synchronous_commit").fetchone() == ("on",)
             assert conn.execute("show statement_timeout").fetchone() == ("0",)
+            assert conn.execute("show intervalstyle").fetchone() == ("iso_8601",)
+            assert conn.execute("show default_transaction_isolation").fetchone() == (
+                "repeatable read",
+            )
 
 
 def pause_and_resume(bouncer: Bouncer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 BATCH_S = 0.1  # seconds of work that one claim should bring to a slot
 SMOOTHING = 0.1
+CLAIM_S = 0.002  # seconds until the jobs of a claim are with their child, on a busy machine
 MIN_S = 40e-6  # time that a child takes for a job whose body does nothing
 
 
@@ -39,8 +40,11 @@ class BatchSize:
 
     @property
     def hold(self) -> int:
-        """How many jobs a slot should hold: it runs one batch while the next is claimed."""
-        return self.batch if self.batch == 1 else 2 * self.batch
+        """How many jobs a slot should hold: it runs one batch while the next is claimed, or several
+        if they last for less time than a claim."""
+        if self.batch == 1:
+            return 1
+        return self.batch + max(self.batch, int(CLAIM_S / max(self._mean, MIN_S)))
 
     def expected(self, task: str) -> float:
         """Seconds that a job of this task is expected to take; an unknown task counts as long."""

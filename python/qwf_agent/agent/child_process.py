@@ -10,11 +10,13 @@ import socket
 import struct
 import time
 from contextlib import suppress
+from operator import itemgetter
 from typing import NamedTuple
 
 from qwf_agent.child import main
+from qwf_agent.child.answers import ALL, AnswerRing
 from qwf_agent.child.main import TICKET
-from qwf_agent.child.messages import Message, Unpacker, read_message
+from qwf_agent.child.messages import LENGTH, Message, Unpacker, read_message
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.system.cgroup import ControlGroup
@@ -49,8 +51,10 @@ class ChildProcess:
         """Fork. Raises OSError if the system is out of processes or descriptors."""
         self._group = group
         self.scoreboard = Scoreboard()
+        self._answers = AnswerRing()
         self._selector = selector
-        self._messages: list[Message] = []
+        self._messages: list[Message] = []  # from the socket, not taken yet
+        self._received = 0  # messages from the socket
         # As JSON, a byte of an error may take six.
         limits = setup.limits
         self._unpacker = Unpacker(limits.value_bytes + 6 * limits.error_bytes + MORE_BYTES)
@@ -65,8 +69,9 @@ class ChildProcess:
         self.log = LogPipe(log_out, os.urandom(MARK_BYTES), setup.limits.log_bytes)
         os.set_blocking(self._tickets, False)
         os.set_blocking(self._cancels, False)
-        shared = (theirs, self._tickets, self._cancels, log_in, self.log.mark, self.scoreboard)
-        channel = ParentChannel(os.getpid(), *shared, group)
+        shared = (theirs, self._tickets, self._cancels, log_in, self.log.mark)
+        memory = (self.scoreboard, self._answers)
+        channel = ParentChannel(os.getpid(), *shared, *memory, group)
         try:
             self.pid = os.fork()
             if self.pid == 0:
@@ -108,9 +113,17 @@ class ChildProcess:
         os.kill(self.pid, signal.SIGUSR1)
 
     def take_messages(self) -> list[Message]:
-        """The messages of the child since the last call."""
+        """The messages of the child since the last call, in its order: those that came over the
+        socket, and the answers that lie in the shared memory."""
         messages, self._messages = self._messages, []
-        return messages
+        kept = self._answers.take(ALL if self.garbled is not None else self._received)
+        if not messages:
+            return [read_message(one.answer[LENGTH.size :]) for one in kept]
+        first = self._received - len(messages)
+        answers = [(one.after, read_message(one.answer[LENGTH.size :])) for one in kept]
+        # An answer comes before the message of the same number.
+        numbered = sorted([*answers, *enumerate(messages, first)], key=itemgetter(0))
+        return [message for _, message in numbered]
 
     def end_garbled(self, why: object) -> None:
         """Kill the child, and read nothing more from it: what it sent is not from its main loop,
@@ -163,6 +176,7 @@ class ChildProcess:
         for fd in (self._tickets, self._cancels, self._cancels_in, self.log.fd):
             os.close(fd)
         self.scoreboard.close()
+        self._answers.close()
 
     def _set_group(self) -> None:
         with suppress(*GONE):
@@ -207,7 +221,9 @@ class ChildProcess:
                 return False
             self._read_at = time.monotonic()
             try:
-                self._messages.extend(map(read_message, self._unpacker.feed(data)))
+                for part in self._unpacker.feed(data):
+                    self._messages.append(read_message(part))
+                    self._received += 1
             except Exception as error:
                 self.end_garbled(error)
         return True

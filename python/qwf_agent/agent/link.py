@@ -32,7 +32,16 @@ DURABLE = (
     b"set local statement_timeout = %d; set local intervalstyle = postgres; "
     b"set local datestyle = iso; "
 )
-SOFT = DURABLE + b"set local synchronous_commit = off; "
+NO_WAIT = b"set local synchronous_commit = off; "
+# The same for the whole session, if it belongs to this connection. It does if the server process
+# that answers is the one that has greeted: a pooler has no process for a client, and makes up a
+# number. Then the settings are those of this transaction only.
+TAKE_SESSION = (
+    "select pg_backend_pid() = {} as is_ours, set_config('statement_timeout', {}, theirs),"
+    " set_config('default_transaction_isolation', 'read committed', theirs),"
+    " set_config('intervalstyle', 'postgres', theirs), set_config('datestyle', 'iso', theirs)"
+    " from (select pg_backend_pid() <> {} as theirs) as session"
+)
 # What a server reports when a session begins, as it does the encoding.
 READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")
 CONNECT_S = 10.0  # longest wait for a connection
@@ -59,7 +68,9 @@ class Link:
         deadline_s: float,
         prepare: bool = True,
     ) -> None:
-        """With `prepare`, the session belongs to this connection: statements may stay in it."""
+        """Without `prepare`, the session is shared with others: nothing may stay in it. With it,
+        statements are prepared, and if the session belongs to this connection alone, it gets the
+        settings of all calls once."""
         self._conninfo = make_conninfo(
             dsn, application_name=name, client_encoding="UTF8", **KEEPALIVE
         ).encode()
@@ -76,7 +87,9 @@ class Link:
         self._calls: deque[Call] = deque()
         self._result: PGresult | None = None  # of the last complete statement
         self._transformer = Transformer(LOADERS)
-        self._soft, self._durable = (begin % int(deadline_s * 900) for begin in (SOFT, DURABLE))
+        self._statement_ms = int(deadline_s * 900)
+        self._taking: Call | None = None  # the session
+        self._is_ours = False  # the session, which has the settings of all calls
         self._prepare = prepare
         self._statements = Statements(prepare)
         self._wait_s = RETRY_S[0]
@@ -178,6 +191,9 @@ class Link:
         self.up, self.trouble, self._wait_s = True, None, RETRY_S[0]
         self.connects += 1
         self._watch(conn, selectors.EVENT_READ)
+        if self._prepare:
+            number = conn.backend_pid
+            self._taking = self.send(Query(TAKE_SESSION, (number, str(self._statement_ms), number)))
         for channel in self._channels:
             self.send(Query(f'listen "{channel}"'))
 
@@ -204,10 +220,12 @@ class Link:
         """The statement with its parameters as literals, preceded by the settings that it needs.
 
         Statements that are sent together are one transaction and one round trip. SET LOCAL leaves
-        no trace in the session, which behind a pooler may serve another client next. The server
-        stops a statement just before this side would give up on it.
+        no trace in a session that behind a pooler may serve another client next. The server stops
+        a statement just before this side would give up on it.
         """
-        settings = self._soft if query.soft else self._durable
+        settings = b"" if self._is_ours else DURABLE % self._statement_ms
+        if query.soft:
+            settings += NO_WAIT
         literals = [_literal(param, conn) for param in query.params]
         return settings + self._statements.render(query, literals)
 
@@ -259,6 +277,8 @@ class Link:
             log.warning("cannot read the answer to %s: %s", call.query.text, error)
             call.failure = Failure(f"the answer cannot be read: {error}", unreadable=True)
         call.done = True
+        if call is self._taking:
+            self._is_ours, self._taking = call.value() is True, None
         self._start()
 
     def _load(self, call: Call, result: PGresult) -> None:
@@ -278,6 +298,7 @@ class Link:
         if self._conn is not None:
             self._conn.finish()
         self._conn, self._fd, self.up, self._result = None, -1, False, None
+        self._is_ours, self._taking = False, None
         self._statements = Statements(self._prepare)
         self.trouble = failure
         calls, self._calls = self._calls, deque()

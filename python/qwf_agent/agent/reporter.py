@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Mapping
 
 from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import Claim, FailedAttempt
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link
-from qwf_agent.child.outcome import JobOutcome, render, report
+from qwf_agent.child.outcome import SILENT, JobOutcome, render, report
 
 log = logging.getLogger("qwf_agent")
 
@@ -58,9 +59,9 @@ class Reporter:
     ) -> None:
         """Queue a report; `rendered` comes from `outcome.render`. An empty log says that the body
         printed nothing; a report without one would say that nobody sent it."""
-        more: dict[str, str | int] = {"log_tail": log_tail}
+        more: Mapping[str, str | int] = {"log_tail": log_tail} if log_tail else SILENT
         if claim.gpu_peak_bytes:
-            more["gpu_peak_bytes"] = claim.gpu_peak_bytes
+            more = {**more, "gpu_peak_bytes": claim.gpu_peak_bytes}
         text = report(claim.job_id, claim.token, rendered, more)
         self._waiting.append(Report(claim, text, failed))
         if claim.run_id is not None:

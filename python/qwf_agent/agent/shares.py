@@ -109,13 +109,13 @@ def room_of(pool: Takers, now: float, more: bool) -> Room:
 
 
 def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, more: bool) -> int:
-    """Room of these slots. While all their children have work, claim only when half of it is done;
+    """Room of these slots. While all their children have work, claim only a whole batch for each;
     if the queues may be empty, claim only for children that have almost none left."""
     if not more and waiting >= sum(slot.ready and slot.work_s <= AHEAD_S for slot in slots):
         return 0
     room = sum(slot.room(size.hold, now) for slot in slots) - waiting
     idle = any(slot.ready and not slot.claims for slot in slots)
-    enough = idle or 2 * room >= size.hold * len(slots)
+    enough = idle or room >= size.batch * len(slots)
     return max(0, min(room, size.batch * len(slots))) if enough else 0
 
 

@@ -40,7 +40,7 @@ from qwf_agent.child.messages import (
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import JobOutcome, clip, of_exception, render
 from qwf_agent.child.own_folder import Moved
-from qwf_agent.child.process_state import ProcessState, open_output
+from qwf_agent.child.process_state import LimitWatch, ProcessState, open_output
 from qwf_agent.child.runner import Runner
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
@@ -50,6 +50,8 @@ from qwf_agent.system.guardian import MARK
 TICKET = struct.Struct("<Q")
 FIRST_ORDER_TICKET = 1 << 63  # tickets from here on are orders to load or unload a model
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+SHORT_S = 0.001  # answers of shorter bodies go through shared memory, without a system call
+STARTS_S = 50e-6  # a body that is shorter cannot have started a process
 BROKEN = 70  # exit code if the child's own code failed: EX_SOFTWARE
 
 
@@ -89,10 +91,13 @@ class Child:
         self._poll = select.poll()
         self._poll.register(channel.tickets, select.POLLIN)
         self._usage = Usage()
+        self._sent = 0  # messages over the socket
         self._module_count = 0
         self._models = Models({}, setup.model_idle, self._send)
         self._runner: Runner  # from `serve` on
-        self._state = ProcessState()
+        self._limits = LimitWatch()
+        self._limits.watch()
+        self._state = ProcessState(self._limits)
         self._processes = LeftProcesses()
         # False: a body has left a state that cannot be put back, or a process that cannot be ended.
         self._is_clean = True
@@ -111,7 +116,7 @@ class Child:
         self._runner = Runner(self._setup, *parts, self._send_code_files, self._send_moved)
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
-        self._state = ProcessState()
+        self._state = ProcessState(self._limits)
         self._send((READY, names, needs, self._tasks.declared_options()))
         while (ticket := self._next_ticket()) is not None:
             message = self._receive(ticket)
@@ -124,7 +129,8 @@ class Child:
                 os._exit(0)  # the body forked, and this is the copy
             seconds = time.monotonic() - started
             self._put_back()
-            self._end_left_processes()
+            if seconds > STARTS_S:
+                self._end_left_processes()
             self._answer(ticket, outcome, seconds)
 
     def _next_ticket(self) -> int | None:
@@ -167,7 +173,7 @@ class Child:
     def _renew_state(self) -> None:
         """Called before a body: what importing its code has changed stays."""
         if self._state.is_old():
-            self._state = ProcessState()
+            self._state = ProcessState(self._limits)
             self._processes.may_have_changed()
         self._processes.note()
 
@@ -203,11 +209,19 @@ class Child:
         cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
         more = f'"host": {self._host}, "cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
         _flush_output()
-        write_all(self._channel.log, self._channel.mark)
         reason, report = outcome.detail.get("reason"), render(outcome, more)
-        self._channel.socket.sendall(
-            pack_answer(ticket, outcome.outcome, reason, seconds, self._is_used_up(), report)
-        )
+        answer = pack_answer(ticket, outcome.outcome, reason, seconds, self._is_used_up(), report)
+        is_kept = seconds <= SHORT_S and self._keep(answer)
+        write_all(self._channel.log, self._channel.mark)  # this wakes the parent
+        if not is_kept:
+            self._send_bytes(answer)
+
+    def _keep(self, answer: bytes) -> bool:
+        """Put the answer into the shared memory; returns whether there was room."""
+        try:
+            return self._channel.answers.put(answer, self._sent)
+        except Exception:  # the body has replaced what this uses
+            return False
 
     def _send_code_files(self) -> None:
         if self._setup.reload and len(sys.modules) != self._module_count:
@@ -225,7 +239,11 @@ class Child:
         return not self._is_clean or (limit is not None and self._usage.rss_bytes() > limit)
 
     def _send(self, message: Message) -> None:
-        self._channel.socket.sendall(pack_message(message))
+        self._send_bytes(pack_message(message))
+
+    def _send_bytes(self, data: bytes) -> None:
+        self._sent += 1
+        self._channel.socket.sendall(data)
 
     def _send_of_model(self, message: Message) -> None:
         self._processes.may_have_changed()
@@ -250,6 +268,7 @@ class Usage:
         self.cpu_seconds = 0.0
         self.max_rss_bytes = 0
         self._programs_s, self._programs_rss = 0.0, 0
+        self._looked_at = 0.0  # CPU seconds when the memory was last read
         self.measure_cpu(float("inf"))
 
     def rss_bytes(self) -> int:
@@ -258,15 +277,18 @@ class Usage:
 
     def measure_cpu(self, seconds: float) -> float:
         """CPU seconds since the last call. `seconds` is how long the body ran: in less than a
-        millisecond it cannot have run a program, which saves a system call."""
+        millisecond it cannot have run a program, nor have used much memory. Its peak is then read
+        only after every 10 ms of CPU time."""
         before = self.cpu_seconds
-        user_s, system_s, max_rss = resource.getrusage(resource.RUSAGE_SELF)[:3]
         if seconds > 0.001:
             programs = resource.getrusage(resource.RUSAGE_CHILDREN)
             self._programs_s = programs.ru_utime + programs.ru_stime
             self._programs_rss = programs.ru_maxrss
-        self.cpu_seconds = user_s + system_s + self._programs_s
-        self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
+        self.cpu_seconds = time.process_time() + self._programs_s
+        if seconds > 0.001 or self.cpu_seconds > self._looked_at + 0.01:
+            self._looked_at = self.cpu_seconds
+            max_rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
         return self.cpu_seconds - before
 
 

@@ -19,6 +19,8 @@ from qwf_agent.llm.errors import Cancelled, ServerLost
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
 MIN_RETRY_S, MAX_RETRY_S = 0.1, 3600.0
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
+SILENT = {"log_tail": ""}  # what most jobs add to their detail: they have printed nothing
+SILENT_JSON = TO_JSON(SILENT)[1:].encode()
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 # Words in the errors of CUDA, HIP, NVML and libraries on top of them, which mean that the card is
 # out of memory, busy, gone or broken.
@@ -56,7 +58,8 @@ def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) ->
     output of user code is copied as text, not parsed."""
     if more:
         comma = b"" if rendered.endswith(b"{}}") else b", "
-        rendered = rendered[:-2] + comma + TO_JSON(more)[1:].encode(errors="replace") + b"}"
+        members = SILENT_JSON if more is SILENT else TO_JSON(more)[1:].encode(errors="replace")
+        rendered = rendered[:-2] + comma + members + b"}"
     return f'{{"job_id": {job_id}, "token": "{token}", '.encode() + rendered[1:]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from qwf_agent.child.answers import AnswerRing
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.system.cgroup import ControlGroup
 
@@ -48,4 +49,5 @@ class ParentChannel(NamedTuple):
     log: int
     mark: bytes
     scoreboard: Scoreboard
+    answers: AnswerRing
     group: ControlGroup | None

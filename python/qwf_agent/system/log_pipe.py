@@ -28,6 +28,7 @@ class LogPipe:
         self._limit = limit
         self._head, self._dropped, self._tail = b"", 0, b""
         self._ended: deque[bytes] = deque()
+        self._early = 0  # logs that were taken before their mark has come
         os.set_blocking(fd, False)
 
     def read(self) -> bool:
@@ -43,13 +44,15 @@ class LogPipe:
         return True
 
     def take(self) -> str:
-        """The log of the next job that ended, or of the one that was running when the child died. A
-        child writes the mark before it sends the answer."""
+        """The log of the next job that ended, or of the one that was running when the child died.
+        The mark of a short job may come a moment after its answer."""
         if not self._ended:
             self.read()
         if self._ended:
             ended = self._ended.popleft()
             return shorten(b"", 0, ended, self._limit) if ended else ""
+        self._early += 1
+        self.printed = 0
         return self._end_log(self._tail)
 
     def tail(self, max_bytes: int) -> str:
@@ -64,6 +67,9 @@ class LogPipe:
         *ended, rest = (self._tail + data).split(self.mark)
         if ended and self._dropped:
             ended[0] = self._end_log(ended[0]).encode()
+        while self._early and ended:
+            del ended[0]
+            self._early -= 1
         self._ended.extend(ended)
         self.printed = len(rest) if ended else self.printed + len(data)
         if len(rest) > 2 * self._limit + MARK_BYTES:

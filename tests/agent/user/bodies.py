@@ -191,6 +191,15 @@ def replacing_len() -> None:
 
 
 @app.task()
+def short(stop: int = 0, kill: int = 0) -> None:
+    """Does next to nothing: at most it stops a process, or kills its own."""
+    if stop:
+        os.kill(stop, signal.SIGSTOP)
+    if kill:
+        os.kill(os.getpid(), kill)
+
+
+@app.task()
 def hard_exit(code: int) -> None:
     os._exit(code)
 
