@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from support.thorough import THOROUGH
 ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = sorted((ROOT / "sql" / "tests" / "_support").rglob("*.sql"))
 DEBIAN = Path("/usr/lib/postgresql")
+Session = psycopg.Connection[Any]
 
 
 class Janitor(DatabaseJanitor):
@@ -93,6 +94,23 @@ class Server:
         )
         with janitor:
             yield janitor
+
+    @contextlib.contextmanager
+    def filled(self, template: str, fill: Callable[[Session], object]) -> Iterator[str]:
+        """Name of a copy of the template in which something was done, to clone from."""
+        with self.database(self.new_name(), template, as_template=True) as janitor:
+            with psycopg.connect(self.dsn(janitor.dbname), autocommit=True) as session:
+                fill(session)
+            yield janitor.dbname
+
+    @contextlib.contextmanager
+    def session(self, template: str) -> Iterator[Session]:
+        """A session, in autocommit, on a fresh clone of the template."""
+        with (
+            self.database(self.new_name(), template) as janitor,
+            psycopg.connect(self.dsn(janitor.dbname), autocommit=True) as session,
+        ):
+            yield session
 
     def _own(self) -> embedded.Cluster:
         if self.cluster is None:
