@@ -7,12 +7,11 @@ valid call, by one that is far too large or far too deep.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg
 import pytest
 
-Session = psycopg.Connection[Any]
+from support.servers import Server, Session
 
 # Arguments as SQL of a call that is valid in the scene below. A new function needs a line here.
 RUNNING = "(select id from qwf.jobs where task = 'run')"
@@ -333,10 +332,8 @@ ERROR_LETTERS = 10_000  # of which the log of the server gets a copy
 STORED_BYTES = 300_000  # an error may have 256 KiB
 
 
-@pytest.fixture
-def scene(db: Session) -> Session:
-    """Something for every call: a running job, a question, a worker, a schedule, an ended run."""
-    db.execute("set client_min_messages = error; set statement_timeout = '60s'")
+def something_for_every_call(db: Session) -> None:
+    """A running job, a question, a worker, a schedule, an ended run."""
     for statement in (
         DEEPEST,
         "create table attack.bad (name text, value jsonb)",
@@ -357,7 +354,21 @@ def scene(db: Session) -> Session:
         "select qwf.enqueue('next', queue => 'cpu')",
     ):
         db.execute(statement)
-    return db
+
+
+@pytest.fixture(scope="module")
+def prepared(server: Server, template: str) -> Iterator[str]:
+    """Name of a database with something for every call."""
+    with server.filled(template, something_for_every_call) as name:
+        yield name
+
+
+@pytest.fixture
+def scene(server: Server, prepared: str) -> Iterator[Session]:
+    """A session on a database of its own with something for every call."""
+    with server.session(prepared) as db:
+        db.execute("set client_min_messages = error; set statement_timeout = '60s'")
+        yield db
 
 
 def call_with(function: str, argument: str, value: str) -> str:

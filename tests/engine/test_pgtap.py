@@ -2,13 +2,16 @@
 QWF_TEST_ALL=1 also on the wheel's older one, which lies between them and takes 40 s.
 
 A file runs in its own transaction, which it rolls back, on a database that pytest-postgresql clones
-from the template; the files of one server and test process share it.
+from the template; the files of one server and test process share it. They share a session, too,
+which forgets what a file set: a new one compiles every function again, which takes half of the
+time. With QWF_TEST_ALL=1 each file has a session of its own.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,11 +69,48 @@ def shared(pgtap_server: NoopExecutor) -> Iterator[str]:
         )
 
 
+class Sessions:
+    """Gives one session after the other, and the same again as long as it is as good as new."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._conn: psycopg.Connection[Any] | None = None
+
+    def take(self) -> psycopg.Connection[Any]:
+        if self._conn is None:
+            self._conn = psycopg.connect(self._dsn, autocommit=True)
+        return self._conn
+
+    def give_back(self) -> None:
+        """End the session, unless it can forget all that was done in it."""
+        if self._conn is None:
+            return
+        if not THOROUGH and self._conn.info.transaction_status == TransactionStatus.IDLE:
+            # by libpq: psycopg would ask for statements that it has prepared and that are gone now
+            result = self._conn.pgconn.exec_(b"discard all")
+            if result.status == ExecStatus.COMMAND_OK:
+                return
+        self.close()
+
+    def close(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+            self._conn = None
+
+
+@pytest.fixture(scope="session")
+def sessions(shared: str) -> Iterator[Sessions]:
+    """Sessions on the database that the files share."""
+    found = Sessions(shared)
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def session(shared: str) -> Iterator[psycopg.Connection[Any]]:
-    """A session of the file's own."""
-    with psycopg.connect(shared, autocommit=True) as conn:
-        yield conn
+def session(sessions: Sessions) -> Iterator[psycopg.Connection[Any]]:
+    """A session in which nothing is set."""
+    yield sessions.take()
+    sessions.give_back()
 
 
 def case(file: Path) -> Any:
@@ -173,6 +213,35 @@ def test_a_file_that_is_wrong_fails(
 ) -> None:
     assert fault(session, PASSES) == []
     assert said in "\n".join(fault(session, PASSES.replace(*change)))
+
+
+@pytest.mark.parametrize("pgtap_server", SERVERS[:1], indirect=True)
+def test_a_file_finds_nothing_that_another_has_set(
+    pgtap_server: NoopExecutor, sessions: Sessions
+) -> None:
+    """Not even a file that ends inside its transaction, or with an error."""
+    left = (
+        "set qwf.actor = 'somebody'; set timezone = 'Asia/Tokyo'; create temp table jobs (id int);"
+        " select pg_advisory_lock(1); listen qwf; begin; set role qwf_viewer; {}"
+    )
+    for end in ("commit", "select 1", "select 1 / 0"):
+        conn = sessions.take()
+        zone = run(conn, "show timezone")
+        run(conn, left.format(end))
+        sessions.give_back()
+        conn = sessions.take()
+        assert fault(conn, PASSES) == []
+        assert run(conn, "show timezone") == zone
+        assert run(conn, "select current_user = session_user") == (["t"], None)
+        assert run(conn, "select coalesce(current_setting('qwf.actor', true), '')") == ([], None)
+        assert run(conn, "select to_regclass('pg_temp.jobs')::text") == ([], None)
+        assert run(conn, "select pg_listening_channels()") == ([], None)
+        locks = "select objid::text from pg_locks where locktype = 'advisory'"
+        until = time.monotonic() + 10  # a session that ended keeps its locks for a moment
+        while run(conn, locks) != ([], None):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        sessions.give_back()
 
 
 def test_every_file_is_one_that_is_run() -> None:

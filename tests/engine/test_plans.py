@@ -8,7 +8,7 @@ calls are repeated in one session, as plans change when they are cached.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
@@ -16,6 +16,7 @@ import psycopg.types.json
 import pytest
 
 from qwf_agent.web.pages import run, run_map, run_tabs, runs, workflow, workflows
+from support.servers import Server
 
 QUEUED = 4_000
 FINISHED = 4_000
@@ -27,6 +28,10 @@ WIDE = 2_000
 READ = """
     select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint
     from pg_stat_xact_user_tables where schemaname = 'qwf'
+"""
+TABLES = """
+    select oid::regclass::text from pg_class
+    where relnamespace = 'qwf'::regnamespace and relkind = 'r'
 """
 REPORTS = """
     select coalesce(jsonb_agg(jsonb_build_object(
@@ -46,8 +51,8 @@ MAP = """{"name": "map", "nodes": [
 
 def fill(db: psycopg.Connection[Any]) -> None:
     """A big queue, a long past, and runs in between, unseen by any statistics."""
-    for table in ("jobs", "runs", "outbox", "job_attempts"):
-        db.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
+    for (table,) in db.execute(TABLES).fetchall():
+        db.execute(f"alter table {table} set (autovacuum_enabled = off)")
     db.execute("set client_min_messages = warning")
     db.execute(
         "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object("
@@ -92,12 +97,34 @@ def worst(db: psycopg.Connection[Any], times: int, call: Callable[[], int]) -> i
     return max(call() for _ in range(times))
 
 
-@pytest.fixture(params=["never analyzed", "analyzed when nothing was queued"])
-def full(db: psycopg.Connection[Any], request: pytest.FixtureRequest) -> psycopg.Connection[Any]:
-    if request.param != "never analyzed":
+STATISTICS = ["never analyzed", "analyzed when nothing was queued"]
+
+
+def filled(db: psycopg.Connection[Any], statistics: str) -> None:
+    if statistics != "never analyzed":
         db.execute("analyze")
     fill(db)
+
+
+@pytest.fixture(params=STATISTICS)
+def planned(db: psycopg.Connection[Any], request: pytest.FixtureRequest) -> psycopg.Connection[Any]:
+    """A session that has filled the tables, and made plans when less was there."""
+    filled(db, request.param)
     return db
+
+
+@pytest.fixture(scope="module", params=STATISTICS)
+def filled_once(server: Server, template: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    with server.filled(template, lambda db: filled(db, request.param)) as name:
+        yield name
+
+
+@pytest.fixture
+def full(server: Server, filled_once: str) -> Iterator[psycopg.Connection[Any]]:
+    """A new session on a database whose tables are full."""
+    with server.session(filled_once) as db:
+        db.execute("set client_min_messages = warning")
+        yield db
 
 
 def finish(db: psycopg.Connection[Any], queue: str, jobs: int, outcome: str = "completed") -> int:
@@ -110,33 +137,38 @@ def finish(db: psycopg.Connection[Any], queue: str, jobs: int, outcome: str = "c
     )
 
 
-def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any]) -> None:
+def test_calls_read_what_they_do_and_nothing_else(planned: psycopg.Connection[Any]) -> None:
     claim = "select count(*) from qwf.claim('default', 'w', %s)"
-    assert worst(full, 8, lambda: rows_read(full, claim, [1])) < 40
-    assert worst(full, 8, lambda: rows_read(full, claim, [100])) < 100 * 10
-    assert worst(full, 8, lambda: finish(full, "default", 1)) < 60
-    assert worst(full, 8, lambda: finish(full, "default", 100)) < 100 * 15
-    assert worst(full, 8, lambda: finish(full, "default", 10, "error")) < 10 * 40
+    assert worst(planned, 8, lambda: rows_read(planned, claim, [1])) < 40
+    assert worst(planned, 8, lambda: rows_read(planned, claim, [100])) < 100 * 10
+    assert worst(planned, 8, lambda: finish(planned, "default", 1)) < 60
+    assert worst(planned, 8, lambda: finish(planned, "default", 100)) < 100 * 15
+    assert worst(planned, 8, lambda: finish(planned, "default", 10, "error")) < 10 * 40
     beat = """
         select count(*) from qwf.heartbeat('w', array(
           select j.token from qwf.jobs j
           where j.claimed_by = 'w' and j.status = 'running' limit 10))
     """
-    full.execute("select count(*) from qwf.claim('default', 'w', 10)")
-    assert worst(full, 8, lambda: rows_read(full, beat)) < 10 * 100
-    assert worst(full, 8, lambda: rows_read(full, "select _qwf.promote_due()")) < 20
-    assert worst(full, 8, lambda: rows_read(full, "select count(*) from _qwf.reclaim()")) < 2_000
-    assert worst(full, 8, lambda: rows_read(full, "select qwf.drain_outbox()")) < 20
+    planned.execute("select count(*) from qwf.claim('default', 'w', 10)")
+    assert worst(planned, 8, lambda: rows_read(planned, beat)) < 10 * 100
+    assert worst(planned, 8, lambda: rows_read(planned, "select _qwf.promote_due()")) < 20
+    assert (
+        worst(planned, 8, lambda: rows_read(planned, "select count(*) from _qwf.reclaim()")) < 2_000
+    )
+    assert worst(planned, 8, lambda: rows_read(planned, "select qwf.drain_outbox()")) < 20
     change = """
         select count(*) from qwf.change_jobs(array(
           select id from qwf.jobs where task = 't' order by id offset 10 limit %s), priority => 7)
     """
     listed = "select from qwf.jobs where task = 't' order by id offset 10 limit %s"
     for jobs in (1, 100, 1000):
-        found = rows_read(full, listed, [jobs])
-        assert worst(full, 8, lambda n=jobs: rows_read(full, change, [n])) < found + jobs * 4 + 40
+        found = rows_read(planned, listed, [jobs])
+        assert (
+            worst(planned, 8, lambda n=jobs: rows_read(planned, change, [n]))
+            < found + jobs * 4 + 40
+        )
     enqueue = "select qwf.enqueue('t', key => gen_random_uuid()::text)"
-    assert worst(full, 8, lambda: rows_read(full, enqueue)) < 40
+    assert worst(planned, 8, lambda: rows_read(planned, enqueue)) < 40
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -163,32 +195,32 @@ def test_a_finish_reads_its_jobs_when_all_look_alike(
 
 
 def test_nodes_of_a_run_cost_the_same_however_many_there_are(
-    full: psycopg.Connection[Any],
+    planned: psycopg.Connection[Any],
 ) -> None:
-    assert worst(full, 12, lambda: finish(full, "cpu", 10)) < 10 * 60
-    full.execute("select qwf.enqueue_run('map')")
+    assert worst(planned, 12, lambda: finish(planned, "cpu", 10)) < 10 * 60
+    planned.execute("select qwf.enqueue_run('map')")
     items = "select jsonb_build_object('items', jsonb_agg(g)) from generate_series(1, %s) g"
     opened = rows_read(
-        full,
+        planned,
         f"select qwf.finish(c.job_id, c.token, 'completed', ({items})) "
         "from qwf.claim('gpu', 'w') c",
         [WIDE],
     )
     assert opened < 1_000
-    assert worst(full, 12, lambda: finish(full, "gpu", 1)) < 100
-    assert worst(full, 12, lambda: finish(full, "gpu", 50)) < 50 * 40
-    ended = rows_read(full, "select qwf.cancel_run(max(r.id)) from qwf.runs r")
+    assert worst(planned, 12, lambda: finish(planned, "gpu", 1)) < 100
+    assert worst(planned, 12, lambda: finish(planned, "gpu", 50)) < 50 * 40
+    ended = rows_read(planned, "select qwf.cancel_run(max(r.id)) from qwf.runs r")
     assert ended < WIDE * 30
 
 
 def test_events_that_wait_for_other_runs_cost_a_finish_nothing(
-    full: psycopg.Connection[Any],
+    planned: psycopg.Connection[Any],
 ) -> None:
-    full.execute(
+    planned.execute(
         "insert into qwf.outbox (run_id, job_id, kind)"
         " select g, g, 'requeued' from generate_series(1000000, 1004000) g"
     )
-    assert worst(full, 12, lambda: finish(full, "cpu", 10)) < 10 * 60
+    assert worst(planned, 12, lambda: finish(planned, "cpu", 10)) < 10 * 60
 
 
 def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) -> None:
@@ -335,8 +367,6 @@ def test_recording_minutes_reads_a_bounded_part_of_a_long_queue(
 ) -> None:
     """10,001 of 20,000 queued jobs in each of two orders, no finished or scheduled job, and only
     the samples of the minutes that are not written yet."""
-    for table in ("host_metrics", "host_minutes", "queue_minutes"):
-        full.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
     full.execute("select qwf.create_limit('few', 3)")
     deep = (
         "insert into qwf.jobs (queue, task, status, position, queued_at, limit_by)"
@@ -471,12 +501,11 @@ def change_all(db: psycopg.Connection[Any], statement: str) -> None:
     db.execute("set session_replication_role = origin")
 
 
-@pytest.fixture(params=["never analyzed", "when empty", "when little waited", "when most ran"])
-def misjudged(
-    db: psycopg.Connection[Any], request: pytest.FixtureRequest
-) -> psycopg.Connection[Any]:
-    """`full`, with some failed jobs, and statistics that say something else."""
-    if request.param == "when empty":
+MISJUDGED = ["never analyzed", "when empty", "when little waited", "when most ran"]
+
+
+def fill_and_misjudge(db: psycopg.Connection[Any], statistics: str) -> None:
+    if statistics == "when empty":
         db.execute("analyze")
     fill(db)
     change_all(
@@ -484,7 +513,7 @@ def misjudged(
         "update qwf.jobs set status = 'failed', last_error = 'E: ' || id where id in"
         " (select id from qwf.jobs where status = 'completed' order by id limit 1500)",
     )
-    if request.param == "when little waited":
+    if statistics == "when little waited":
         few = "select id from qwf.jobs where status = 'queued' order by id limit 30"
         db.execute("create temp table waiting as select id from qwf.jobs where status = 'queued'")
         change_all(
@@ -493,12 +522,25 @@ def misjudged(
         )
         db.execute("analyze")
         change_all(db, "update qwf.jobs set status = 'queued' where id in (select id from waiting)")
-    elif request.param == "when most ran":
+    elif statistics == "when most ran":
         db.execute("create temp table past as select id from qwf.jobs where status = 'completed'")
         change_all(db, "update qwf.jobs set status = 'running' where status = 'completed'")
         db.execute("analyze")
         change_all(db, "update qwf.jobs set status = 'completed' where id in (select id from past)")
-    return db
+
+
+@pytest.fixture(scope="module", params=MISJUDGED)
+def misjudged_once(server: Server, template: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    with server.filled(template, lambda db: fill_and_misjudge(db, request.param)) as name:
+        yield name
+
+
+@pytest.fixture
+def misjudged(server: Server, misjudged_once: str) -> Iterator[psycopg.Connection[Any]]:
+    """`full`, with some failed jobs, and statistics that say something else."""
+    with server.session(misjudged_once) as db:
+        db.execute("set client_min_messages = warning")
+        yield db
 
 
 def test_looking_for_lapsed_leases_reads_what_runs(misjudged: psycopg.Connection[Any]) -> None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from pytest_postgresql.janitor import DatabaseJanitor
 
 from qwf_agent import embedded, migrate
 from support import get_pgtap
+from support.thorough import THOROUGH
 
 ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = sorted((ROOT / "sql" / "tests" / "_support").rglob("*.sql"))
 DEBIAN = Path("/usr/lib/postgresql")
+Session = psycopg.Connection[Any]
 
 
 class Janitor(DatabaseJanitor):
@@ -93,6 +95,23 @@ class Server:
         with janitor:
             yield janitor
 
+    @contextlib.contextmanager
+    def filled(self, template: str, fill: Callable[[Session], object]) -> Iterator[str]:
+        """Name of a copy of the template in which something was done, to clone from."""
+        with self.database(self.new_name(), template, as_template=True) as janitor:
+            with psycopg.connect(self.dsn(janitor.dbname), autocommit=True) as session:
+                fill(session)
+            yield janitor.dbname
+
+    @contextlib.contextmanager
+    def session(self, template: str) -> Iterator[Session]:
+        """A session, in autocommit, on a fresh clone of the template."""
+        with (
+            self.database(self.new_name(), template) as janitor,
+            psycopg.connect(self.dsn(janitor.dbname), autocommit=True) as session,
+        ):
+            yield session
+
     def _own(self) -> embedded.Cluster:
         if self.cluster is None:
             pytest.skip("this test stops the server, and QWF_TEST_DSN names somebody else's")
@@ -106,6 +125,8 @@ SETTINGS = {
     "max_wal_size": "256MB",
     "shared_buffers": "64MB",
 }
+if not THOROUGH:  # Debian's servers compile plans: reading each view once takes 14 s instead of 0.2
+    SETTINGS["jit"] = "off"
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30  # for all servers of the tests
 

@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,10 @@ def imports(name: str, file: Path) -> set[str]:
     return found - {name}
 
 
-IMPORTS = {name: imports(name, file) for name, file in EVERYTHING.items()}
+@cache
+def all_imports() -> dict[str, set[str]]:
+    """The modules that each module imports."""
+    return {name: imports(name, file) for name, file in EVERYTHING.items()}
 
 
 def room(module: str) -> str:
@@ -85,7 +89,7 @@ def room(module: str) -> str:
 
 def circle(names: set[str]) -> list[str]:
     """Modules that import each other in a circle; none if there is no circle."""
-    left = {name: IMPORTS[name] & names for name in names}
+    left = {name: all_imports()[name] & names for name in names}
     while free := {name for name, used in left.items() if not used & left.keys()}:
         for name in free:
             del left[name]
@@ -100,7 +104,7 @@ def test_the_table_names_every_room() -> None:
 def test_a_room_uses_the_rooms_it_names_and_only_rooms_above_it(name: str) -> None:
     used = {
         room(module)
-        for module, imported in IMPORTS.items()
+        for module, imported in all_imports().items()
         if module in OURS and room(module) == name
         for module in imported
         if module in OURS and room(module) != name and (name, room(module)) not in LATE
@@ -127,7 +131,7 @@ def test_what_the_command_line_imports_late_it_imports_nowhere_else() -> None:
 
 def test_only_the_page_imports_the_command_line_and_nothing_the_benchmark_or_a_test() -> None:
     for name in OURS:
-        used = IMPORTS[name]
+        used = all_imports()[name]
         if room(name) not in ("cli", "web"):
             assert not [one for one in used if one.startswith("qwf_agent.cli")], name
         assert not [one for one in used if one.split(".")[0] in ("bench", "support")], name
@@ -146,7 +150,7 @@ def test_a_test_imports_no_other_test() -> None:
 
 
 def test_a_circle_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(IMPORTS, "bench.samples", {"bench.results"})
+    monkeypatch.setitem(all_imports(), "bench.samples", {"bench.results"})
     found = circle(set(BENCH))
     assert {"bench.samples", "bench.results"} <= set(found)
 

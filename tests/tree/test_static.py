@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,59 +72,85 @@ def test_the_plan_names_exactly_the_scripts_that_exist() -> None:
     assert set(PLANNED) == set(CHANGES)
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_change_has_scripts_of_one_transaction_each(name: str) -> None:
-    change = PLANNED[name]
+def faults_of_change(change: migrate.Change) -> Iterator[str]:
     for script, verb, end in (
         (change.deploy, "Deploy", "commit"),
         (change.revert, "Revert", "commit"),
         (change.verify, "Verify", "rollback"),
     ):
         text = script.read()
-        assert text.startswith(f"-- {verb} qwf:{name}\n")
+        if not text.startswith(f"-- {verb} qwf:{change.name}\n"):
+            yield f"{verb}: it does not begin with its name"
         # One transaction each: migrate marks a change in the transaction that its script opens.
-        assert re.findall(r"^(begin|commit|rollback);$", text, re.MULTILINE) == ["begin", end]
-        assert (script.derived is None) == script.path.is_file()
+        if re.findall(r"^(begin|commit|rollback);$", text, re.MULTILINE) != ["begin", end]:
+            yield f"{verb}: it is not one transaction that ends in {end}"
+        if (script.derived is None) != script.path.is_file():
+            yield f"{verb}: it is written although it is derived, or neither"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_file_holds_one_function_of_its_name_and_a_header(name: str) -> None:
+def test_a_change_has_scripts_of_one_transaction_each() -> None:
+    faults = {name: [*faults_of_change(PLANNED[name])] for name in CHANGES}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+def faults_of_function(name: str) -> Iterator[str]:
     text = FUNCTIONS[name].read_text(encoding="utf-8")
-    assert re.findall(r"^create function (_?qwf\.\w+)", text, re.MULTILINE) == [made_by(name)]
+    if re.findall(r"^create function (_?qwf\.\w+)", text, re.MULTILINE) != [made_by(name)]:
+        yield f"it does not create {made_by(name)} and nothing else"
     header = text.partition("\nbegin;\n")[0]
     fields = re.findall(r"^-- ([A-Z][a-z ]+): ", header, re.MULTILINE)
     order = ["Purpose", "Guarantees", "Locks", "Notifies", "Raises", "Called by"]
     known = [field for field in fields if field in order]
-    assert known == sorted(known, key=order.index), "header fields are in one order"
-    assert "Purpose" in known
-    assert "Called by" in known or name in PUBLIC, "the rights of a public one say who calls it"
-    assert "create or replace" not in text
+    if known != sorted(known, key=order.index):
+        yield f"header fields are in one order: {', '.join(order)}"
+    if "Purpose" not in known:
+        yield "the header says no purpose"
+    if "Called by" not in known and name not in PUBLIC:
+        yield "the header names no callers: only the rights of a public one say who calls it"
+    if "create or replace" in text:
+        yield "it says create or replace"
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=relative)
-def test_a_script_is_plain_sql_in_the_house_style(script: Path) -> None:
+def test_a_function_file_holds_one_function_of_its_name_and_a_header() -> None:
+    faults = {name: [*faults_of_function(name)] for name in FUNCTIONS}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+NOT_PLAIN = re.compile(r"^\\|\t|\s$")
+SHOUTED = re.compile(rf"\b({KEYWORDS})\b")
+
+
+def faults_of_style(script: Path) -> Iterator[str]:
     text = script.read_text(encoding="utf-8")
+    if not text.endswith("\n") or text.endswith("\n\n"):
+        yield "it does not end in one line break"
     lines = text.splitlines()
-    assert text.endswith("\n")
-    assert not text.endswith("\n\n")
-    faults = [f"{n}: {line}" for n, line in enumerate(lines, 1) if re.search(r"^\\|\t|\s$", line)]
-    code = code_of(text).splitlines()
-    faults += [
-        f"{n}: {line}" for n, line in enumerate(code, 1) if re.search(rf"\b({KEYWORDS})\b", line)
-    ]
-    if script in WRITTEN:
-        faults += [
-            f"{n}: {len(line)} columns" for n, line in enumerate(lines, 1) if len(line) > COLUMNS
-        ]
-    assert not faults, "\n".join(faults)
+    for n, line in enumerate(lines, 1):
+        if NOT_PLAIN.search(line):
+            yield f"{n}: {line!r}"
+        if len(line) > COLUMNS and script in WRITTEN:
+            yield f"{n}: {len(line)} columns"
+    for n, line in enumerate(code_of(text).splitlines(), 1):
+        if SHOUTED.search(line):
+            yield f"{n}: {line}"
 
 
-@pytest.mark.parametrize("script", [p for p in WRITTEN if "tests" not in p.parts], ids=relative)
-def test_no_literal_depends_on_standard_conforming_strings(script: Path) -> None:
-    literals = re.findall(
-        r"--[^\n]*|(\w?)'((?:[^'\\]|''|\\.)*)'", script.read_text(encoding="utf-8")
-    )
-    assert [value for prefix, value in literals if "\\" in value and prefix.lower() != "e"] == []
+def test_a_script_is_plain_sql_in_the_house_style() -> None:
+    faults = {relative(script): [*faults_of_style(script)] for script in SCRIPTS}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+def test_no_literal_depends_on_standard_conforming_strings() -> None:
+    faults = {
+        relative(script): value
+        for script in WRITTEN
+        if "tests" not in script.parts
+        for prefix, value in re.findall(
+            r"--[^\n]*|(\w?)'((?:[^'\\]|''|\\.)*)'", script.read_text(encoding="utf-8")
+        )
+        if "\\" in value and prefix.lower() != "e"
+    }
+    assert faults == {}
 
 
 def test_a_sql_test_is_named_after_what_it_tests() -> None:
@@ -132,11 +159,10 @@ def test_a_sql_test_is_named_after_what_it_tests() -> None:
     assert [str(p) for p in tests if len(p.parts) != 2 or p.parts[0] not in known] == []
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_function_has_tests(name: str) -> None:
-    assert list((SQL / "tests" / Path(name).name).glob("*.sql")), (
-        "write sql/tests/<function>/<behaviour>.sql"
-    )
+def test_every_public_function_has_tests() -> None:
+    tested = {file.parent.name for file in (SQL / "tests").glob("*/*.sql")}
+    untested = [name for name in PUBLIC if Path(name).name not in tested]
+    assert untested == [], "write sql/tests/<function>/<behaviour>.sql"
 
 
 def test_every_sqlstate_is_documented() -> None:
@@ -154,7 +180,14 @@ def test_every_sqlstate_is_documented() -> None:
 MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.values()}
 
 
-CALLED = {p: set(re.findall(r"\b(_?qwf\.\w+)\(", text)) for p, text in MADE.items()}
+@cache
+def calls() -> dict[str, set[Path]]:
+    """The files that call each function."""
+    found: dict[str, set[Path]] = {}
+    for file, text in MADE.items():
+        for called in re.findall(r"\b(_?qwf\.\w+)\(", text):
+            found.setdefault(called, set()).add(file)
+    return found
 
 
 def uses(pattern: str, *, outside: Path) -> list[Path]:
@@ -162,26 +195,25 @@ def uses(pattern: str, *, outside: Path) -> list[Path]:
 
 
 def callers(name: str) -> set[str]:
-    file = FUNCTIONS[name]
-    return {p.stem for p, called in CALLED.items() if made_by(name) in called and p != file}
+    return {p.stem for p in calls().get(made_by(name), set()) - {FUNCTIONS[name]}}
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_a_private_function_is_called(name: str) -> None:
-    assert callers(name), "nothing calls it: delete it"
+def test_a_private_function_is_called() -> None:
+    assert [name for name in PRIVATE if not callers(name)] == [], "nothing calls it: delete it"
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_the_header_of_a_private_function_names_its_callers(name: str) -> None:
+def test_the_header_of_a_private_function_names_its_callers() -> None:
     """It lists all of them, or describes them in words."""
-    file = FUNCTIONS[name]
-    header = file.read_text(encoding="utf-8").partition("\nbegin;\n")[0]
-    line = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
-    assert line is not None
-    items = re.split(r",\s+", line[1].replace("\n--   ", " ").rstrip("."))
     stems = {p.stem for p in MADE if {"functions", "triggers"} & set(p.parts)}
-    named = {item for item in items if item in stems or item.startswith("_")}
-    assert named in (set(), callers(name))
+    wrong = {}
+    for name in PRIVATE:
+        header = FUNCTIONS[name].read_text(encoding="utf-8").partition("\nbegin;\n")[0]
+        line = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
+        items = re.split(r",\s+", line[1].replace("\n--   ", " ").rstrip(".")) if line else []
+        named = {item for item in items if item in stems or item.startswith("_")}
+        if line is None or named not in (set(), callers(name)):
+            wrong[name] = (named, callers(name))
+    assert wrong == {}
 
 
 def room(name: str) -> str:
@@ -201,13 +233,15 @@ def test_the_plan_has_a_heading_for_every_room() -> None:
     assert headed == {folder: {folder} for folder in ROOMS}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_uses_only_its_own_room_and_rooms_before_it(name: str) -> None:
+def test_a_function_uses_only_its_own_room_and_rooms_before_it() -> None:
     rooms = {made_by(other): room(other) for other in FUNCTIONS}
-    code = code_of(FUNCTIONS[name].read_text(encoding="utf-8"))  # a hint may name any function
-    used = {rooms[f] for f in re.findall(r"\b(_?qwf\.\w+)\(", code) if f in rooms}
-    allowed = set(ROOMS[: ROOMS.index(room(name)) + 1])
-    assert used <= allowed, f"{name} uses {', '.join(sorted(used - allowed))}"
+    wrong = {}
+    for name, file in FUNCTIONS.items():
+        code = code_of(file.read_text(encoding="utf-8"))  # a hint may name any function
+        used = {rooms[f] for f in re.findall(r"\b(_?qwf\.\w+)\(", code) if f in rooms}
+        if later := used - set(ROOMS[: ROOMS.index(room(name)) + 1]):
+            wrong[name] = later
+    assert wrong == {}
 
 
 def test_a_view_is_in_a_room_of_views() -> None:

@@ -74,10 +74,20 @@ def at(full: Full) -> Iterator[Visit]:
 
 def wrong(visitor: Visitor, path: str) -> list[str]:
     """What is wrong with the answer to a request for a page."""
+    return looked_at(visitor, path)[0]
+
+
+def looked_at(visitor: Visitor, path: str) -> tuple[list[str], int | None, list[str]]:
+    """What is wrong with the answer, its status and its links; no status if a handler raised."""
     try:
         answer = visitor.get(path)
     except Exception as error:  # whatever a handler raises is here, and a page of its own outside
-        return [f"{path[:100]}: {error!r}"]
+        return [f"{path[:100]}: {error!r}"], None, []
+    seen = Seen(answer.text)
+    return problems_of(visitor, path, answer, seen), answer.status_code, seen.links
+
+
+def problems_of(visitor: Visitor, path: str, answer: Any, seen: Seen) -> list[str]:
     if answer.status_code == 400 and "%00" in path:
         return []  # no address holds it
     if answer.status_code not in (200, 404):
@@ -87,7 +97,6 @@ def wrong(visitor: Visitor, path: str) -> list[str]:
     lacking = [
         name for name, value in HEADERS.items() if answer.headers.get(name) != value
     ]  # fmt: skip
-    seen = Seen(answer.text)
     problems = seen.problems + [f"no header {name}" for name in lacking]
     problems += [f"may not {name}" for name in seen.actions if not visitor.may(name)]
     if 'id="live"' not in answer.text:
@@ -135,11 +144,11 @@ def test_every_link_of_a_page_leads_to_a_page(full: Full, at: Visit) -> None:
     left, known, problems = ["/"], {"/"}, []
     while left and len(known) < MOST_LINKS:
         path = left.pop(0)
-        problems += wrong(visitor, path)
-        answer = visitor.get(path)
-        if answer.status_code != 200:
-            problems.append(f"{path[:200]}: {answer.status_code}")
-        for link in Seen(answer.text).links:
+        found, status, links = looked_at(visitor, path)
+        problems += found
+        if status != 200:
+            problems.append(f"{path[:200]}: {status}")
+        for link in links:
             there = urljoin(path, link).partition("#")[0]
             if not urlsplit(there).scheme and there not in known:
                 known.add(there)
