@@ -127,14 +127,16 @@ def test_what_is_deployed_is_read_from_a_standby(qwf: Cli, pair: Pair) -> None:
     ("statement", "sqlstate"),
     [
         ("select qwf.enqueue('t')", "0A000"),
-        ("select qwf.cancel_job(1)", "25006"),
+        ("select qwf.cancel_job({job})", "25006"),
         ("insert into qwf.jobs (task) values ('t')", "25006"),
     ],
 )
-def test_a_client_gets_an_error_of_postgres(pair: Pair, statement: Any, sqlstate: str) -> None:
+def test_a_client_gets_an_error_of_postgres(
+    pair: Pair, job: int, statement: Any, sqlstate: str
+) -> None:
     """docs/errors.md names both, with what to do."""
     with pytest.raises(psycopg.Error) as caught:
-        pair.copy.execute(statement)
+        pair.copy.execute(statement.format(job=job))
     assert caught.value.sqlstate == sqlstate
 
 

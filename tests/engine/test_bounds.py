@@ -368,6 +368,8 @@ def scene(server: Server, prepared: str) -> Iterator[Session]:
     """A session on a database of its own with something for every call."""
     with server.session(prepared) as db:
         db.execute("set client_min_messages = error; set statement_timeout = '60s'")
+        # the database that this one was cloned from may be minutes old
+        db.execute(f"select count(*) from qwf.heartbeat({WORKER}, array[{TOKEN}])")
         yield db
 
 
