@@ -33,7 +33,7 @@ comment on column qwf.job_attempts.log_tail is
   'Output of the body; of a long log its beginning, how many bytes are left out, and its end. '
   'Null: the worker sent no log.';
 comment on column qwf.job_attempts.detail is
-  'What else the worker reported, as it came: reason, exit_code, signal, max_rss_bytes, cpu_seconds, '
+  'The rest of the report, as it came: reason, exit_code, signal, max_rss_bytes, cpu_seconds, '
   'gpu_peak_bytes, usage and so on. The view attempt_overview has them as columns.';
 
 create table qwf.job_events (

@@ -39,8 +39,8 @@ comment on type _qwf.permit is
 
 create type _qwf.special_pick as (jobs _qwf.picked[], permits _qwf.permit[], room int);
 comment on type _qwf.special_pick is
-  'The jobs that _pick_special picked, the permits that it locked for them, and how many jobs there '
-  'was room for.';
+  'The jobs that _pick_special picked, the permits that it locked for them, and how many jobs '
+  'there was room for.';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
 comment on type _qwf.band is
@@ -103,10 +103,11 @@ comment on type _qwf.event is
   '(withdrawn, cut).';
 
 create type _qwf.finished as (
-  count int, ids bigint[], dropped uuid[], keys _qwf.job_key[], events _qwf.event[]);
+  count int, ids bigint[], dropped uuid[], keys _qwf.job_key[], events _qwf.event[],
+  pending bigint[]);
 comment on type _qwf.finished is
   'Attempts that a call has ended: how many, the jobs, the tokens of those that left no row, the '
-  'keys and the events of the jobs. Null: none.';
+  'keys and the events of the jobs, and the runs whose events wait in the outbox. Null: none.';
 
 create type _qwf.node_count as (
   run_id bigint, closed int, active int, waiting int, failed int, started boolean);

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/claim/_check_claim
--- Purpose: Refuses a claim from an unknown queue, without a worker, or with a bad lease or number of
---   jobs.
+-- Purpose: Refuses a claim from an unknown queue, without a worker, or with a bad lease or a bad
+--   number of jobs.
 -- Raises: QW005, QW006.
 -- Called by: claim.
 

@@ -23,7 +23,8 @@ begin
   loop
     if p_light_only then
       v_jobs := v_jobs || array(
-        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+          )::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name and j.light
           and _qwf.fits(j, p_worker, p_now)
@@ -32,7 +33,8 @@ begin
         for no key update skip locked);
     else
       v_jobs := v_jobs || array(
-        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+          )::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
           and _qwf.fits(j, p_worker, p_now)

@@ -32,7 +32,7 @@ begin
   while v_next <= cardinality(p_picked) loop
     begin
       for v_job in
-        select p.row, p.id, p.run_id, r.out_dir, r.created_at, n.inputs, n.scope
+        select p.row, p.id, p.run_id, r.out_dir, r.created_at as since, n.inputs, n.scope
         from unnest(p_picked[v_next : v_next + v_size - 1]) with ordinality p (
           "row", id, run_id, inputs, error, keyed, out_dir, run_created_at, ord)
         left join lateral (
@@ -51,7 +51,7 @@ begin
         v_found := case when v_job.inputs is not null
           then _qwf.resolve(v_job.inputs, v_job.scope) end;
         v_resolved[v_next] := (v_job.row, v_job.id, v_job.run_id, v_found.value,
-          _qwf.resolution_error(v_found.error), false, v_job.out_dir, v_job.created_at)::_qwf.picked;
+          _qwf.resolution_error(v_found.error), null, v_job.out_dir, v_job.since)::_qwf.picked;
         v_began := null;
         v_next := v_next + 1;
       end loop;

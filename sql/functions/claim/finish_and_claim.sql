@@ -39,7 +39,8 @@ begin
   return query
   select v.job_id, v.verdict, v.pending, null::uuid, null::bigint, null::text, null::text,
     null::text, null::jsonb, null::int, null::interval, null::interval, null::text, null::text,
-    null::timestamptz, null::text, null::jsonb, null::boolean, null::timestamptz, null::boolean, null::jsonb
+    null::timestamptz, null::text, null::jsonb, null::boolean, null::timestamptz,
+    null::boolean, null::jsonb
   from qwf.finish_many(finish_and_claim.reports) v;
   if v_asleep then
     v_wakes := split_part(current_setting('qwf.put_off'), ' ', 2);

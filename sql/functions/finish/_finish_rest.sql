@@ -9,20 +9,20 @@
 
 begin;
 
-create function _qwf.finish_rest(p_reports jsonb, p_ended _qwf.finished, p_now timestamptz)
+create function _qwf.finish_rest(p_reports jsonb, p_ended _qwf.finished)
 returns setof qwf.report_verdict
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_reports _qwf.report[] := '{}';
-  v_done record;
+  v_done _qwf.finished;
 begin
   if p_ended.count is distinct from jsonb_array_length(p_reports) then
     v_reports := _qwf.read_reports(p_reports);
   end if;
   v_done := _qwf.end_attempts(v_reports, p_ended);
-  if (v_done.ended).count = jsonb_array_length(p_reports) and v_done.pending = '{}' then
+  if v_done.count = jsonb_array_length(p_reports) and v_done.pending is null then
     return query
     select (r.value ->> 'job_id')::bigint, 'ok', false from jsonb_array_elements(p_reports) r;
     return;
@@ -30,7 +30,7 @@ begin
   return query
   select
     r.job_id,
-    case when r.token = any ((v_done.ended).dropped) and r.outcome = 'completed'
+    case when r.token = any (v_done.dropped) and r.outcome = 'completed'
         and _qwf.job_of_token(r.token) = r.job_id
       or exists (  -- a token ends one attempt
       select from qwf.job_attempts a

@@ -18,7 +18,8 @@ begin
     select (
       j.row, j.id, j.run_id, j.node_id, j.queue, j.task, j.attempt, j.claimed_by, j.queued_at,
       j.claimed_at, j.limit_by, j.run_if, j.parent_id, j.on_failure, j.failures, j.losses,
-      j.max_attempts, j.max_losses, j.backoff, j.once, r.token, r.outcome, r.output, r.error, r.detail
+      j.max_attempts, j.max_losses, j.backoff, j.once, r.token, r.outcome, r.output, r.error,
+      r.detail
       )::_qwf.held
     from (
       select distinct on (u.job_id, u.token) u.*

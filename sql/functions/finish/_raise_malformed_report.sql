@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_raise_malformed_report
 -- Purpose: Raises QW005 and shows the report of a list that is malformed, or its unknown key.
 -- Raises: QW005, always.
--- Called by: _read_reports.
+-- Called by: _read_reports, finish_many.
 
 begin;
 

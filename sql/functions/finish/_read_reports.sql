@@ -52,6 +52,7 @@ begin
 exception
   when data_exception then
     perform _qwf.raise_malformed_report(p_reports);
+    return null;
 end $$;
 
 commit;

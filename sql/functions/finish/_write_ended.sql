@@ -4,7 +4,7 @@
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
 --   least detail.retry_after_s, at most an hour of it. The reason of a cancel request
---   is read before _forget_cancel_requests deletes the request. A standalone job without an
+--   is read before _write_reports deletes the request. A standalone job without an
 --   on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
 -- Called by: _write_reports.
@@ -22,7 +22,8 @@ declare
 begin
   with ended as (
     update qwf.jobs j set
-      status = t.status, output = case when t.status = 'completed' then h.output end, failures = t.failures, losses = t.losses,
+      status = t.status, output = case when t.status = 'completed' then h.output end,
+      failures = t.failures, losses = t.losses,
       run_at = case when t.status = 'scheduled'
         then p_now + greatest(t.wait * (0.9 + 0.2 * random()), a.retry_after_s) * interval '1 s'
         end,

@@ -4,7 +4,7 @@
 -- Guarantees: The fence: only a report with the job's current token changes anything
 --   (_lock_attempts). All rows of one call end together. A completed job that leaves no row is
 --   deleted, unless it wrote files. Returns p_ended and what has ended now.
--- Locks: the jobs, by id.
+-- Locks: the jobs, by id; cancel_requests of these jobs that are free.
 -- Notifies: sleepers of the queues that got work back.
 -- Called by: _end_attempts.
 
@@ -37,8 +37,14 @@ begin
   perform _qwf.wake(e.queue, count(*)::int)
   from unnest(v_ended) e where e.status = 'queued' group by e.queue;
   perform _qwf.announce_trouble(array(select e.id from unnest(v_ended) e));
-  perform _qwf.forget_cancel_requests(
-    array(select e.id from unnest(v_ended) e where e.status in ('completed', 'failed', 'cancelled')));
+  delete from qwf.cancel_requests c
+  using (  -- tick() deletes those that somebody has locked
+    select r.job_id
+    from unnest(v_ended) e join qwf.cancel_requests r on r.job_id = e.id
+    where e.status in ('completed', 'failed', 'cancelled')
+    for update of r skip locked
+  ) free
+  where c.job_id = free.job_id;
   select
     coalesce(v_all.count, 0) + count(*), v_all.ids || array_agg(e.id),
     v_all.keys || array_agg((j.project, j.task, j.key)::_qwf.job_key)

@@ -6,9 +6,9 @@
 --   report again is answered ok, except about a job that left no row in an earlier call. An error
 --   while fanning out never undoes the end of the job: the event waits in the outbox. Completion
 --   wins over a pending cancel request, which tick() deletes.
---   Ordinary reports of jobs that leave a row cost one statement. It writes none
---   of them if one report is not ordinary. Those that it did not end go through _end_attempts. Each job is
---   found by id and token alone, whatever the statistics say: the token is null unless the job is
+--   Ordinary reports of jobs that leave a row cost one statement. It writes none of them if one
+--   report is not ordinary. Those that it did not end go through _end_attempts. Each job is found
+--   by id and token alone, whatever the statistics say: the token is null unless the job is
 --   running.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers of queues that got work; workers whose bodies have to stop.
@@ -83,7 +83,8 @@ begin
       select
         count(*), array_agg(e.id), null,
         array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'),
-        array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null)
+        array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null),
+        null
         into v_ended
       from ended e;
     end if;
@@ -100,7 +101,7 @@ begin
     select (r.value ->> 'job_id')::bigint, 'ok', false
     from jsonb_array_elements(finish_many.reports) r;
   else
-    return query select * from _qwf.finish_rest(finish_many.reports, v_ended, v_now);
+    return query select * from _qwf.finish_rest(finish_many.reports, v_ended);
   end if;
 end $$;
 comment on function qwf.finish_many is

@@ -1,8 +1,7 @@
 -- Deploy qwf:functions/shared/_as_number
 -- Purpose: Returns a number that a worker reported, or null for any other value.
 -- Guarantees: Never raises. Null above p_limit; rounded to millionths, so that a real can hold it.
--- Called by: finish_many, _write_ended, _record_unusual, attempt_overview, run_usage,
---   report_metrics, _gpu_minute, _check_servers, _why_not_started.
+-- Called by: what takes a report of a worker, and the views that show reports.
 
 begin;
 

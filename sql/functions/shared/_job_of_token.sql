@@ -2,7 +2,7 @@
 -- Purpose: Returns the job that a token was made for.
 -- Guarantees: Inverse of _new_token; an invented token gives some id, but the row of that job has
 --   another token.
--- Called by: heartbeat, _release_switched_off, finish_many, _row_invariants.
+-- Called by: _finish_rest, _release_switched_off, _row_invariants, heartbeat.
 
 begin;
 

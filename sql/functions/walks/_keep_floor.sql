@@ -11,7 +11,7 @@
 --   start finds the others. It comes after 200 times as long as such a walk takes, at least 5
 --   seconds and at most 1 minute. The floor is dropped if that walk reads 500 entries or fewer, or
 --   if nobody has asked for it for two minutes.
--- Called by: _pick_next, _pick_warm, _usable_floor.
+-- Called by: claim, _pick_next, _pick_warm, _usable_floor.
 
 begin;
 

@@ -14,7 +14,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+      )::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
       and _qwf.fits(j, p_worker, p_now)

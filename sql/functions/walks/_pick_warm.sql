@@ -22,7 +22,8 @@ declare
   v_walked bigint;
 begin
   v_run_next := array(
-    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+      )::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
       and _qwf.fits(j, p_worker, p_now)
@@ -35,7 +36,8 @@ begin
   end if;
   v_walked := _qwf.index_entries_walked('qwf.jobs_claim_model');
   v_jobs := array(
-    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+      )::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
       and j.required_model = p_worker.current_model and _qwf.fits(j, p_worker, p_now)

@@ -22,7 +22,8 @@ begin
     v_band := p_bands[v_part / 2];  -- of part 1: null
     if v_part % 2 = 0 then
       v_jobs := v_jobs || array(  -- with =: a row comparison would not end the walk
-        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+          )::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
           and j.required_model = p_worker.current_model
@@ -32,7 +33,8 @@ begin
         for no key update skip locked);
     else
       v_jobs := v_jobs || array(
-        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null)::_qwf.picked
+        select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
+          )::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
           and j.required_model = p_worker.current_model

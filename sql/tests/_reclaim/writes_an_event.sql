@@ -6,7 +6,8 @@ select qwf.enqueue('a');
 select qwf_test.claim('default');
 select qwf_test.lapse('a');
 select results_eq($$
-  select outcome, reason, worker, error ~ 'lease of worker w lapsed at 2030' from qwf.attempt_overview
+  select outcome, reason, worker, error ~ 'lease of worker w lapsed at 2030'
+  from qwf.attempt_overview
 $$, $$
   values ('lost', 'lease_lapsed', 'w', true) $$, 'the attempt says why it ended');
 select results_eq($$ select type, actor, detail ->> 'worker', job_id from qwf.job_events $$, $$

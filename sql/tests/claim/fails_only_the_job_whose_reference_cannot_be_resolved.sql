@@ -13,7 +13,8 @@ select results_eq($$
   from qwf.jobs where id = qwf_test.job('s/b')
 $$, $$ values ('failed', true, 1, true) $$, 'the job failed, naming the reference');
 select results_eq($$
-  select outcome, reason, error ~ 'gone' from qwf.attempt_overview where job_id = qwf_test.job('s/b')
+  select outcome, reason, error ~ 'gone' from qwf.attempt_overview
+  where job_id = qwf_test.job('s/b')
 $$, $$ values ('fatal', 'unresolved', true) $$, 'the claim is an attempt that says why');
 select is_empty($$ select * from qwf.check_invariants() $$, 'the event for its run is written');
 select qwf.tick();

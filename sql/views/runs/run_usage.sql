@@ -12,7 +12,8 @@ select
 from qwf.runs r
 cross join lateral (
   select
-    count(*) as attempts, coalesce(sum(_qwf.as_number(t.detail -> 'cpu_seconds')), 0)::float8 as cpu_seconds,
+    count(*) as attempts,
+    coalesce(sum(_qwf.as_number(t.detail -> 'cpu_seconds')), 0)::float8 as cpu_seconds,
     coalesce(sum(extract(epoch from t.finished_at - t.started_at))
       filter (where _qwf.as_number(t.detail -> 'gpu_peak_bytes') > 0), 0)::float8 as gpu_seconds,
     coalesce(sum(extract(epoch from t.finished_at - t.started_at))
