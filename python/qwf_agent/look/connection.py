@@ -27,11 +27,13 @@ dsn_option = click.option("--dsn", metavar="URL", help=f"Database. Default: {WHE
 LOCK_WAIT_S = 3
 SHOWN_BLOCKERS = 3
 # Sent before each statement and in force for it alone: behind PgBouncer, the next statement may be
-# on another session, and what a SET leaves behind is there for other clients.
+# on another session, and what a SET leaves behind is there for other clients. The JIT compiler
+# would take seconds for the plan of a view whose cost is estimated too high.
 SETTINGS = f"""select
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
   pg_catalog.set_config('datestyle', 'ISO', true),
   pg_catalog.set_config('intervalstyle', 'postgres', true),
+  pg_catalog.set_config('jit', 'off', true),
   pg_catalog.set_config('lock_timeout', '{LOCK_WAIT_S}s', true);
 """
 # Who may see less of other sessions sees no xact_start.

@@ -30,6 +30,7 @@ _COMMON = """
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
   pg_catalog.set_config('datestyle', 'ISO', true),
   pg_catalog.set_config('intervalstyle', 'postgres', true),
+  pg_catalog.set_config('jit', 'off', true),
   pg_catalog.set_config('timezone', 'UTC', true),"""
 # Sent before each statement and in force for it alone: behind PgBouncer, the next statement may be
 # on another session, and what a SET leaves behind is there for other clients.
