@@ -152,7 +152,7 @@ def test_a_workflow_is_not_blamed_for_its_broken_pipeline(on_db: Cli, folder: Pa
     ("name", "text", "says"),
     [
         ("broken.json", "{", "broken.json"),
-        ("twice.json", '{"name": "a", "name": "b", "nodes": []}', "is twice in"),
+        ("twice.json", '{"name": "a", "name": "b", "nodes": []}', "stands twice in"),
         ("nan.json", '{"name": "a", "nodes": [NaN]}', "NaN"),
         ("broken.yaml", "a: [", "broken.yaml"),
         ("deep.json", '{"nodes": ' + "[" * 5000 + "]" * 5000 + "}", "nested too deeply"),

@@ -116,6 +116,45 @@ def test_verify_names_what_is_missing(dsn: str, db: psycopg.Connection[Any]) -> 
         migrate.verify(dsn)
 
 
+def test_changes_at_once_leave_the_same_marks_and_log_as_one_by_one(
+    server: Server, empty_dsn: str
+) -> None:
+    last = "functions/shared/now"
+    said: list[str] = []
+    at_once = migrate.deploy(empty_dsn, to=last, say=said.append)
+    assert said == [f"+ {name}" for name in at_once]
+    query = """
+        select m.migration_hash, m.migration_id, m.script_hash, m.applied_at_utc is null,
+          l.operation, l.username, l.hostname, length(l.id), l.created_at_utc is null
+        from qwf_migrations._yoyo_migration m
+        join qwf_migrations._yoyo_log l using (migration_hash, migration_id)
+        order by m.migration_id"""
+    with server.database(server.new_name()) as janitor:
+        one_by_one = server.dsn(janitor.dbname)
+        migrate.deploy(one_by_one, to="schema/qwf")
+        assert migrate.deploy(one_by_one, to=last) == at_once[1:]
+        assert dump(server, empty_dsn) == dump(server, one_by_one)
+        with psycopg.connect(empty_dsn) as first, psycopg.connect(one_by_one) as second:
+            rows = first.execute(query).fetchall()
+            assert rows == second.execute(query).fetchall()
+    assert len(rows) == len(at_once)
+
+
+def test_an_engine_script_that_fails_is_named_and_those_before_it_stay(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("""
+            create function refuse() returns event_trigger language plpgsql as
+            $$ begin raise exception 'no views here'; end $$;
+            create event trigger no_views on ddl_command_start when tag in ('CREATE VIEW')
+            execute function public.refuse()""")
+        with pytest.raises(migrate.MigrateError, match=r"sql: no views here"):
+            migrate.deploy(empty_dsn)
+        kept = states(empty_dsn).count("deployed")
+        assert kept > 50
+        conn.execute("drop event trigger no_views; drop function refuse()")
+    assert len(migrate.deploy(empty_dsn)) == len(migrate.read_plan().changes) - kept
+
+
 def test_deploy_takes_the_keywords_of_pytest_postgresql(empty_dsn: str) -> None:
     parts = conninfo_to_dict(empty_dsn)
     migrate.deploy(**{"password": None, "autocommit": False, **parts})

@@ -330,6 +330,8 @@ def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
         (["worker a cannot take it: it has 8 MiB of VRAM, the job needs 9"], "needs more VRAM"),
         (["worker a cannot take it: a is switched off (hard) by x", "worker b cannot take it: it "
           "has no task t"], "its worker is off"),
+        (["worker a cannot take it: its server s could serve m, but is broken"],
+         "its model server does not work"),
         (["limit " + "x" * 99 + " is full, 1 of 1"], "limit " + "x" * 41 + "…"),
         (["something nobody has put into words"], "something nobody has put into words"),
         ([], ""),

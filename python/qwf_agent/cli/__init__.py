@@ -12,35 +12,36 @@ with extras.needed(NEEDED):
     import click
 
     from qwf_agent import __version__, config
-    from qwf_agent.cli import (
-        answer,
-        cancel_retry,
-        change,
-        commands,
-        enqueue,
-        enqueue_many,
-        fleet,
-        follow,
-        forget,
-        limits,
-        migrations,
-        queues,
-        read,
-        schedules,
-        server,
-        servers,
-        settings,
-        upkeep,
-    )
+    from qwf_agent.cli import commands
 
-LAZY = {
-    "agent": "qwf_agent.__main__:command",
-    "compile": "qwf_agent.cli.compile:compile_module",
-    "demo": "qwf_agent.cli.demo:demo",
-    "doctor": "qwf_agent.cli.doctor:doctor",
-    "metrics": "qwf_agent.cli.metrics:metrics",
-    "top": "qwf_agent.cli.top:top",
-    "web": "qwf_agent.web.command:web",
+# The module of each command under qwf_agent, and the name of its function if it is another one.
+# Only the command that runs is imported.
+COMMANDS = {
+    **dict.fromkeys(("up", "down", "unit"), "cli.server"),
+    **dict.fromkeys(("apply", "schema", "run", "enqueue", "submit"), "cli.enqueue"),
+    **dict.fromkeys(("schedule", "schedules"), "cli.schedules"),
+    **dict.fromkeys(("tick", "prune"), "cli.upkeep"),
+    **dict.fromkeys(("runs", "show", "jobs", "job", "why", "inputs"), "cli.read"),
+    **dict.fromkeys(("logs", "wait"), "cli.follow"),
+    **dict.fromkeys(("queue", "queues"), "cli.queues"),
+    **dict.fromkeys(("limit", "limits"), "cli.limits"),
+    **dict.fromkeys(("cancel", "retry"), "cli.cancel_retry"),
+    **dict.fromkeys(("change", "run-next"), "cli.change"),
+    "agent": "__main__:command",
+    "answer": "cli.answer",
+    "compile": "cli.compile:compile_module",
+    "demo": "cli.demo",
+    "doctor": "cli.doctor",
+    "enqueue-many": "cli.enqueue_many",
+    "metrics": "cli.metrics",
+    "migrate": "cli.migrations",
+    "servers": "cli.servers",
+    "settings": "cli.settings",
+    "top": "cli.top",
+    "version": "cli",
+    "web": "web.command",
+    "worker": "cli.worker",
+    "workers": "cli.fleet",
 }
 
 
@@ -70,7 +71,7 @@ OTHERS_SAY = {
 
 
 class Qwf(commands.Commands):
-    """The top level of the command line. Commands with heavy imports are imported when used."""
+    """The top level of the command line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Command names in the order of SECTIONS."""
@@ -78,10 +79,11 @@ class Qwf(commands.Commands):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command named `name`, or None."""
-        if name not in LAZY:
-            return super().get_command(ctx, name)
-        module, attribute = LAZY[name].split(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        if name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[name].partition(":")
+        found = import_module(f"qwf_agent.{module}")
+        command: click.Command = getattr(found, function or name.replace("-", "_"))
         return command
 
     def resolve_command(
@@ -131,23 +133,6 @@ def qwf() -> None:
 def version() -> None:
     """Print the version."""
     click.echo(__version__)
-
-
-for command in (
-    server.up, server.down, migrations.migrate, server.unit,
-    enqueue.apply, enqueue.schema, enqueue.run, enqueue.enqueue, enqueue_many.enqueue_many,
-    enqueue.submit,
-    schedules.schedule, upkeep.tick, upkeep.prune,
-    read.runs, read.show, read.jobs, read.job, read.why, read.inputs,
-    follow.logs, follow.wait, queues.queues, fleet.workers, servers.servers, schedules.schedules,
-    limits.limits,
-    answer.answer, cancel_retry.cancel, cancel_retry.retry, change.change,
-    change.run_next, queues.queue, fleet.worker, limits.limit, settings.settings,
-    version,
-):  # fmt: skip
-    qwf.add_command(command)
-
-fleet.worker.add_command(forget.forget)
 
 
 def main() -> None:

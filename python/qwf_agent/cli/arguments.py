@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -17,9 +16,9 @@ import click
 import psycopg
 
 from qwf_agent.cli import addresses, cell_routing, known_names
-from qwf_agent.look import connection
+from qwf_agent.look import connection, strict_json
 from qwf_agent.look.connection import Connection
-from qwf_agent.look.values import MAX_DIGITS, Length
+from qwf_agent.look.values import Length
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -208,43 +207,10 @@ def with_settings(args: str | None, settings: Sequence[tuple[str, str]]) -> dict
 
 def _read_json(text: str) -> Any:
     """The JSON value. Raises ValueError for what Postgres would refuse or Python would change."""
-    try:
-        value = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refuse_constant,
-            parse_int=_whole, parse_float=_finite,
-        )  # fmt: skip
-        sent = json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        raise ValueError("it is nested too deep: at most a few hundred levels") from None
-    if UNSTORABLE.search(sent):
+    value = strict_json.read(text)
+    if UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
         raise ValueError("a text in it has a NUL or half a surrogate pair: leave that out")
     return value
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {twice!r} stands twice in one object")
-    return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise ValueError(f"a number of {len(digits)} digits is too long: write it as a text")
-    return int(digits)
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {digits[:20]} is too large: write it as a text")
-    return number
 
 
 def login_name() -> str:

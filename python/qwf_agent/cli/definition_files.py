@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from psycopg import sql
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from qwf_agent.look import hints, yaml_files
+from qwf_agent.look import hints, strict_json, yaml_files
 
 SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
@@ -181,7 +179,7 @@ def _read(path: Path) -> DefinitionFile:
     text = content.decode("utf-8")
     if "\0" in text or NUL.search(text):
         raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")
-    found = _json(text) if path.suffix == ".json" else yaml_files.load(text)
+    found = strict_json.read(text) if path.suffix == ".json" else yaml_files.load(text)
     kinds = [
         kind for key, kind in yaml_files.KINDS.items() if isinstance(found, dict) and key in found
     ]
@@ -190,37 +188,6 @@ def _read(path: Path) -> DefinitionFile:
             'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps")'
         )
     return DefinitionFile(path, kinds[0], found)
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_constant=_refuse_constant,
-            parse_float=_finite,
-        )
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-
-
-def _finite(text: str) -> float:
-    if math.isinf(float(text)):
-        raise ValueError(f"{text} is too large")
-    return float(text)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"key {key!r} is twice in one object")
-        found[key] = value
-    return found
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON value")
 
 
 def _pipelines(workflow: DefinitionFile) -> set[str]:

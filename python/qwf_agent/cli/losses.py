@@ -34,12 +34,12 @@ def confirm_queue(conn: Connection, queue: str, retention: Any, yes: bool) -> No
 
 
 def _lost(conn: Connection, setting: str | None, value: Any, queue: str | None) -> list[DictRow]:
-    """The rows that would be deleted. Nothing of a time that no setting takes: the change says
-    why."""
+    """The rows that would be deleted. Nothing of a time that no setting takes, for the change says
+    why, and of a queue that is not there yet."""
     try:
         return connection.many(conn, ASK, {"setting": setting, "value": value, "queue": queue})
     except psycopg.Error as error:
-        if error.sqlstate != "QW005":
+        if error.sqlstate not in ("QW005", "QW006"):
             raise
         return []
 

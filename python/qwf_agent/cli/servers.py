@@ -58,7 +58,7 @@ def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool
     show_list(columns, found, as_json, empty)
 
 
-@fleet.worker.command("set")
+@click.command("set")
 @click.option(
     "--only", metavar="SERVER",
     help="Use only this server of the box; the others serve no more until --reset.",

@@ -20,7 +20,16 @@ import psycopg
 from qwf_agent.migrate import database, reverting, trust
 from qwf_agent.migrate.cell import Cell, read_cell
 from qwf_agent.migrate.database import OLDEST_SERVER, RegistryMark, Say
-from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, plan_path, read_plan
+from qwf_agent.migrate.plan import (
+    PROJECT,
+    Change,
+    MigrateError,
+    Plan,
+    Script,
+    plan_path,
+    read_plan,
+    without_transactions,
+)
 from qwf_agent.migrate.reverting import Loss
 
 __all__ = [
@@ -87,7 +96,7 @@ def deploy(
     """
     from yoyo.migrations import MigrationList  # takes long to import, and only changes need it
 
-    from qwf_agent.migrate.steps import finish_interrupted, registry, steps_of
+    from qwf_agent.migrate.steps import finish_interrupted, install, registry, steps_of
 
     chain = read_plan(plan)
     say = say or _nothing
@@ -100,7 +109,11 @@ def deploy(
         database.refuse_foreign_schema(backend.connection, chain, applied)
         if cell is not None:
             cell.is_new(backend.connection)  # refused before anything is deployed
-        for step in backend.to_apply(MigrationList(steps[: chain.until(to)])):
+        wanted = steps[: chain.until(to)]
+        is_new = chain.project == PROJECT and not applied
+        if is_new and install(backend, wanted, say):
+            done = [step.change.name for step in wanted]
+        for step in backend.to_apply(MigrationList(wanted)):
             say(f"+ {step.change.name}")
             backend.apply_one(step, mark=False)
             done.append(step.change.name)
@@ -309,13 +322,12 @@ def script(
     texts = [one.read() for one in scripts]
     if transaction:
         return "\n".join(texts)
-    texts = [_TRANSACTION.sub("", text) for text in texts]
+    texts = without_transactions(texts)
     if chain.project == PROJECT:
         texts = [_KEEP_PATH, f"{trust.PIN};\n", *texts, _OLD_PATH]
     return "\n".join(texts)
 
 
-_TRANSACTION = re.compile(r"^(?:begin|commit);\n\n?", re.MULTILINE)
 _KEEP_PATH = "select set_config('qwf.old_path', current_setting('search_path'), true);"
 _OLD_PATH = "select set_config('search_path', current_setting('qwf.old_path'), true);"
 

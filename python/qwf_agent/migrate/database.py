@@ -231,6 +231,13 @@ def execute_between_callers(
         time.sleep(PAUSE_S)
 
 
+def said(notice: psycopg.errors.Diagnostic) -> list[str]:
+    """The line that a notice is for people; none for what is less than a notice, or more."""
+    if notice.severity_nonlocalized != "NOTICE":
+        return []
+    return [f"{notice.message_primary}{hint(notice)}"]
+
+
 def hint(diag: psycopg.errors.Diagnostic) -> str:
     return "".join(f"; {part}" for part in (diag.message_detail, diag.message_hint) if part)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,10 @@ class Script:
 
     def read(self) -> str:
         """Its text. Raises MigrateError."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         if self.derived is not None and (text := self.derived()):
             return text
         try:
@@ -94,6 +98,14 @@ class Plan:
                 + (f"did you mean {meant[0]}?" if meant else "qwf migrate status lists its changes")
             )
         return end
+
+
+def without_transactions(texts: Iterable[str]) -> list[str]:
+    """Scripts that begin and end no transaction of their own, to run in one."""
+    return [_TRANSACTION.sub("", text) for text in texts]
+
+
+_TRANSACTION = re.compile(r"^(?:begin|commit|rollback);\n\n?", re.MULTILINE)
 
 
 def plan_path() -> Path:

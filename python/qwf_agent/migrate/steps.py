@@ -26,7 +26,14 @@ from yoyo.migrations import Migration
 
 from qwf_agent.migrate import database, trust
 from qwf_agent.migrate.database import Say
-from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script
+from qwf_agent.migrate.plan import (
+    PROJECT,
+    Change,
+    MigrateError,
+    Plan,
+    Script,
+    without_transactions,
+)
 
 _MARK = (
     "insert into {table} (migration_hash, migration_id, script_hash)"
@@ -38,6 +45,19 @@ _CONFIRM = (
     " where migration_hash = {hash};"
 )
 _UNMARK = "delete from {table} where migration_hash = {hash};"
+# The marks of all changes at once, and yoyo's log of them.
+_REGISTER = """
+with change as materialized (
+  select c.hash, c.id, c.script, clock_timestamp() at time zone 'utc' as at
+  from unnest({hashes}::text[], {ids}::text[], {scripts}::text[]) c (hash, id, script)
+), logged as (
+  insert into {log}
+    (id, migration_hash, migration_id, operation, username, hostname, created_at_utc)
+  select gen_random_uuid(), c.hash, c.id, 'apply', {user}, {host}, c.at from change c where {is_run}
+)
+insert into {table} (migration_hash, migration_id, script_hash, applied_at_utc)
+select c.hash, c.id, c.script, c.at from change c
+"""
 
 
 class Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
@@ -165,8 +185,8 @@ class Step(Migration):  # type: ignore[misc]
         return sql.SQL(template).format(table=table, **values).as_string(conn)
 
     def _print_notice(self, notice: psycopg.errors.Diagnostic) -> None:
-        if notice.severity_nonlocalized == "NOTICE":
-            self.say(f"  {self.change.name}: {notice.message_primary}" + database.hint(notice))
+        for line in database.said(notice):
+            self.say(f"  {self.change.name}: {line}")
 
 
 def steps_of(chain: Plan, say: Say, *, verify: bool = True) -> list[Step]:
@@ -176,13 +196,56 @@ def steps_of(chain: Plan, say: Say, *, verify: bool = True) -> list[Step]:
     return steps
 
 
+def install(backend: Backend, steps: list[Step], say: Say) -> bool:
+    """Deploy the engine to a database without it: all of these changes in one message, which is one
+    transaction. Nobody uses the tables yet, so no script has to let others pass.
+
+    Return False if a script failed, and nothing is deployed: one by one, they say which and why.
+    """
+    texts = [f"{trust.PIN};"]
+    for step in steps:
+        texts.append(step.change.deploy.read())
+        texts += [step.change.verify.read()] if step.verify else []
+    with backend.copy() as copy:
+        conn = copy.connection
+        texts.append(_registered(conn, steps, is_run=True))
+        notices: list[str] = []
+        conn.add_notice_handler(lambda notice: notices.extend(database.said(notice)))
+        try:
+            psycopg.Cursor(conn).execute("\n".join(without_transactions(texts)).encode())
+        except psycopg.Error:
+            return False
+    for step in steps:
+        say(f"+ {step.change.name}")
+    for line in notices:
+        say(f"  {line}")
+    return True
+
+
 def register(backend: Backend, steps: list[Step]) -> None:
     """Mark all changes as deployed and verified, in one transaction."""
     with backend.copy() as copy:
-        conn = copy.connection
-        marks = [step.sql(part, conn) for step in steps for part in (_MARK, _CONFIRM)]
-        conn.execute("".join(marks).encode())
-        conn.commit()
+        copy.connection.execute(_registered(copy.connection, steps, is_run=False).encode())
+
+
+def _registered(conn: psycopg.Connection[Any], steps: list[Step], *, is_run: bool) -> str:
+    """The statement that marks changes as deployed and verified, and says so in yoyo's log if their
+    scripts have run."""
+    registry = steps[0].chain.registry
+    values: dict[str, Any] = {
+        "hashes": [step.hash for step in steps],
+        "ids": [step.id for step in steps],
+        "scripts": [step.change.deploy.hash() for step in steps],
+        "user": conn.info.user,
+        "host": socket.gethostname(),
+        "is_run": is_run,
+    }
+    tables = {
+        "log": sql.Identifier(registry, "_yoyo_log"),
+        "table": sql.Identifier(registry, "_yoyo_migration"),
+    }
+    literals = {name: sql.Literal(value) for name, value in values.items()}
+    return sql.SQL(_REGISTER).format(**tables, **literals).as_string(conn)
 
 
 @contextlib.contextmanager

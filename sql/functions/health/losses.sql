@@ -42,7 +42,7 @@ begin
   left join qwf.queues q on q.name = losses.queue
   where losses.queue is null or q.name is not null;
   if not found then
-    return;
+    perform _qwf.raise_unknown_queue(losses.queue);
   end if;
   if kept < before or num_nonnulls(losses.setting, losses.queue, losses.value) = 0 then
     v_old := case when losses.setting is distinct from 'minutes_keep' then kept end;
@@ -58,7 +58,7 @@ comment on function qwf.losses is
   'How many finished jobs and runs, and rows of host_minutes and queue_minutes, are deleted if '
   'retention or minutes_keep becomes value (null: its default), or the retention of the queue '
   '(null: that of the settings); without arguments, how many are too old already. before: the time '
-  'that holds now. Counts stop at most. No row: no such queue. QW005: invalid values.';
+  'that holds now. Counts stop at most. QW005: invalid values; QW006: unknown queue.';
 call _qwf.allow('qwf.losses', 'qwf_viewer');
 
 commit;

@@ -24,20 +24,21 @@ as $$
     round(extract(epoch from p_now - a.xact_start)))
   from qwf.jobs j
   join pg_stat_activity a on a.backend_xid in (select h from _qwf.holders(j.xmax) h)
-  where j.id = p_job.id and a.datid = (
+  where j.id = p_job.id and j.xmax <> '0'::xid and a.datid = (
     select d.oid from pg_database d where d.datname = current_database())
   union all
-  select format('queue %s is full, %s', p_job.queue,
-    _qwf.why_full('queue:' || p_job.queue))
-  where _qwf.why_full('queue:' || p_job.queue) is not null
+  select format('queue %s is full, %s', p_job.queue, f.why)
+  from _qwf.why_full('queue:' || p_job.queue) f (why)
+  where f.why is not null
   union all
   select format('limit %s does not exist any more: select qwf.create_limit(%L, 2)',
     p_job.limit_by, p_job.limit_by)
   where not exists (select from qwf.limits l where l.name = p_job.limit_by)
     and p_job.limit_by is not null
   union all
-  select format('limit %s is full, %s', p_job.limit_by, _qwf.why_full(p_job.limit_by))
-  where _qwf.why_full(p_job.limit_by) is not null
+  select format('limit %s is full, %s', p_job.limit_by, f.why)
+  from _qwf.why_full(p_job.limit_by) f (why)
+  where f.why is not null
   union all
   select format('limit %s allows %s in any %s, and all are used: the next is allowed at %s', l.name,
     case l.starts when 1 then '1 start' else format('%s starts', l.starts) end, l.per,

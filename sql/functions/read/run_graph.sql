@@ -31,7 +31,7 @@ begin
     'version', v_run.workflow_version, 'status', v_run.status, 'ending', v_run.ending);
   if run_graph.states_only then
     return v_graph || jsonb_build_object('nodes', (
-      select coalesce(jsonb_agg(s.state || jsonb_build_object('idx', s.idx) order by s.idx), '[]')
+      select coalesce(jsonb_agg(s.state order by s.idx), '[]')
       from _qwf.node_states(v_run.id) s));
   end if;
   select w.definition, p.definitions, p.versions into v_workflow, v_pipelines, v_versions

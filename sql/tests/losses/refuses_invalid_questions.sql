@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(5);
 
 select throws_ok($$select * from qwf.losses('lease', '1 s')$$, 'QW005', null,
   'a setting that keeps nothing');
@@ -8,6 +8,7 @@ select throws_ok($$select * from qwf.losses('retention', '1 s', 'cpu')$$, 'QW005
 select throws_ok($$select * from qwf.losses('retention', '-1 s')$$, 'QW005', null,
   'a negative time');
 select throws_ok($$select * from qwf.losses(most => -1)$$, 'QW005', null, 'a negative bound');
+select throws_ok($$select * from qwf.losses(queue => 'none')$$, 'QW006', null, 'an unknown queue');
 
 select * from finish();
 rollback;

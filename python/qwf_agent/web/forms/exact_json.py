@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
+from qwf_agent.look import strict_json
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.look.values import MAX_DIGITS
 
@@ -24,18 +25,10 @@ def read(text: str | bytes) -> Any:
     Raises ValueError for what Postgres would refuse or Python would change.
     """
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_constant=_refuse_constant,
-            parse_int=number,
-            parse_float=number,
-        )
+        return strict_json.read(text, number)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise ValueError(f"it is not JSON: {error.msg} at {where}") from None
-    except RecursionError:
-        raise ValueError(f"it is nested too deep: at most {MAX_LEVELS} levels") from None
 
 
 def write(value: Any) -> str:
@@ -54,10 +47,8 @@ def pretty(value: Any) -> str:
 
 def number(digits: str) -> int | Decimal:
     """The number that a JSON number stands for. Raises ValueError if it is too long or large."""
-    if len(digits) > MAX_DIGITS:
-        raise ValueError(f"a number of {len(digits)} digits is too long: write it as a text")
-    if digits.removeprefix("-").isdecimal():
-        return int(digits)
+    if len(digits) > MAX_DIGITS or digits.removeprefix("-").isdecimal():
+        return strict_json.whole(digits)
     found = Decimal(digits)
     if abs(found.adjusted()) > MAX_EXPONENT:
         raise ValueError(f"the number {digits[:20]} is too large or small: write it as a text")
@@ -113,16 +104,3 @@ def _escaped(text: str) -> str:
     if visible(text) == text:
         return text
     return "".join(one if visible(one) == one else json.dumps(one)[1:-1] for one in text)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {twice!r} stands twice in one object")
-    return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")

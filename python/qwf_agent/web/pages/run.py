@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.draw import words
@@ -47,10 +46,8 @@ select n.idx, n.job_id, n.status,
   n.attempt, n.progress, n.message, n.error, n.host, n.waits_since, n.elements as counts,
   extract(epoch from coalesce(n.finished_at, case when n.status = 'running' then qwf.now() end)
     - n.started_at)::float8 as seconds
-from jsonb_to_recordset(qwf.run_graph(%(run)s::bigint, states_only => true) -> 'nodes') n (
-  idx int, job_id bigint, status text, attempt int, progress float8, message text, error text,
-  host text, started_at timestamptz, finished_at timestamptz, waits_since timestamptz,
-  elements jsonb)
+from qwf.run_nodes n
+where n.run_id = %(run)s::bigint
 order by n.idx
 """
 FAILURES = """
@@ -160,10 +157,10 @@ async def nodes_of(look: Look, run: Mapping[str, Any]) -> Rows:
     document = await look.graph(run["graph_id"], run["graph_at"])
     needs = graph_nodes.needs_of(document)
     fixed = {node["idx"]: _fixed(node, needs[node["idx"]]) for node in document["nodes"]}
-    try:
-        return [{**fixed[row["idx"]], **row} for row in await look.rows(NODES, run=run["id"])]
-    except psycopg.DatabaseError as error:
-        raise _gone(error, run) from error
+    rows = await look.rows(NODES, run=run["id"])
+    if fixed and not rows:
+        raise NotFoundError(f"Run {run['id']} has just been deleted.")
+    return [{**fixed[row["idx"]], **row} for row in rows]
 
 
 def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
@@ -187,12 +184,6 @@ async def _drawing(request: Request, look: Look) -> graph.Drawing:
     return graph.draw(
         [_drawn(node, request) for node in nodes], request.query_params.getlist("open")
     )
-
-
-def _gone(error: psycopg.Error, run: Mapping[str, Any]) -> Exception:
-    """That there is no such run any more, if the error says so; else the error."""
-    is_gone = error.sqlstate == "QW001"
-    return NotFoundError(f"Run {run['id']} has just been deleted.") if is_gone else error
 
 
 def _different(failures: Rows) -> Rows:

@@ -70,6 +70,7 @@ _UNFIT = tuple(
         (r"it has no task ", "no worker has the task"),
         (r"it runs no commands", "no worker runs commands"),
         (r"it does not know model ", "no worker has the model"),
+        (r"its server .* could serve ", "its model server does not work"),
         (r"MiB of VRAM", "needs more VRAM"),
         (r"its labels ", "no worker has the labels"),
         (r"it works for project ", "no worker for its project"),

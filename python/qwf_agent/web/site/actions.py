@@ -265,8 +265,8 @@ async def _check_loss(action: str, form: FormData, person: Person) -> None:
                 await conn.execute(LOSSES, {"value": retention, "queue": str(queue)})
             ).fetchall()
         except psycopg.Error as error:
-            if error.sqlstate == "QW005":
-                return  # create_queue refuses it, too, and says why
+            if error.sqlstate in ("QW005", "QW006"):
+                return  # create_queue says what is wrong, and makes a queue that is not there yet
             raise
     for lost in found:
         if lost["jobs"]:

@@ -21,7 +21,7 @@
   function draw(figure) {
     const unit = figure.dataset.unit, legend = figure.querySelector(".legend");
     const shown = [...figure.querySelectorAll("[data-line]")];
-    const names = shown.map((line) => line.textContent.split(" ")[0]);
+    const names = shown.map((line) => line.dataset.name ??= line.textContent.trim());
     const axis = {stroke: colour(legend), grid: {stroke: faint(colour(legend)), width: 1}, ticks: {show: false}};
     const chart = new uPlot({
       width: figure.clientWidth, height: HEIGHT,

@@ -110,9 +110,11 @@
     open();
   }));
 
-  // --- on a phone the menu scrolls: the page's own entry is in view
-  const entry = document.querySelector(".menu [aria-current]"), menu = entry?.parentElement;
-  if (entry) menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2 - menu.offsetLeft;
+  // --- on a phone the menu and the tabs scroll: the chosen entry of each is in view
+  for (const entry of document.querySelectorAll(":is(.menu, .tabs) > [aria-current]")) {
+    const menu = entry.parentElement;
+    menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2 - menu.offsetLeft;
+  }
 
   // --- theme, keys, notices, copies
   document.addEventListener("click", (event) => {

@@ -1,0 +1,55 @@
+-- Deploy qwf:views/runs/run_nodes
+-- Purpose: The state of each node of a run. stored_graph has what never changes.
+-- Guarantees: Of an error and a message, what fits a line. A run of a thousand nodes is read in a
+--   few milliseconds.
+-- Called by: people, _node_states, qwf web.
+
+begin;
+
+create view qwf.run_nodes as
+select
+  j.run_id, j.node_idx as idx, j.id as job_id, j.status, j.attempt,
+  case when j.status = 'completed' then 1 else j.progress end as progress,
+  left(j.progress_message, 200) as message,
+  left(case when starts_with(j.last_error, 'Traceback')
+    then (regexp_match(right(j.last_error, 400), e'([^\n]+)[[:space:]]*$'))[1]
+    else split_part(left(j.last_error, 400), e'\n', 1) end, 200) as error,
+  j.claimed_by as worker,
+  coalesce((select w.host from qwf.workers w where w.id = j.claimed_by),
+    split_part(j.claimed_by, ':', 1)) as host,
+  j.claimed_at as started_at, j.finished_at,
+  case when j.status = 'awaiting_input' then j.queued_at end as waits_since,
+  case
+    when j.elements is null then null
+    when j.status = 'completed' and j.failed_elements = 0
+      then jsonb_build_object('completed', j.elements)
+    else coalesce((
+      select jsonb_object_agg(e.status, e.count)
+      from (
+        select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
+      ) e), '{}')
+  end as elements
+from qwf.jobs j
+where j.run_id is not null and j.node_idx >= 0;
+comment on view qwf.run_nodes is
+  'State of each node of a run: select * from qwf.run_nodes where run_id = 7 order by idx. A map '
+  'is one node.';
+comment on column qwf.run_nodes.run_id is 'Run id.';
+comment on column qwf.run_nodes.idx is 'Place of the node in its graph: idx of stored_graph().';
+comment on column qwf.run_nodes.job_id is 'Job that executes it.';
+comment on column qwf.run_nodes.status is 'State of that job.';
+comment on column qwf.run_nodes.attempt is 'Number of its last attempt; 0: none yet.';
+comment on column qwf.run_nodes.progress is 'How far it is, from 0 to 1; null: it has not said.';
+comment on column qwf.run_nodes.message is 'Its last words about its progress, cut to 200 letters.';
+comment on column qwf.run_nodes.error is
+  'Of its last error the line that says what is wrong, cut to 200 letters.';
+comment on column qwf.run_nodes.worker is 'Worker that had it last.';
+comment on column qwf.run_nodes.host is 'Box of that worker.';
+comment on column qwf.run_nodes.started_at is 'When its last attempt was claimed.';
+comment on column qwf.run_nodes.finished_at is 'When it ended.';
+comment on column qwf.run_nodes.waits_since is 'Since when it waits for the answer of a person.';
+comment on column qwf.run_nodes.elements is
+  'Of a map, how many of its elements are in which state; null: it is no map, or has not been '
+  'spread yet.';
+
+commit;
