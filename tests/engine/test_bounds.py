@@ -199,7 +199,6 @@ STORED_NOWHERE = {
     ("find_missing_options", "workflow"),
     ("followed_logs", "worker"),
     ("heartbeat", "worker"),
-    ("losses", "queue"),
     ("wake", "worker"),
     ("wake_channel", "worker"),
     ("worker_alive", "host"),

@@ -186,13 +186,15 @@ def written(query: str, params: Mapping[str, Any]) -> str:
 
 def named_call(function: str, params: Mapping[str, tuple[str, Any]]) -> sql.Composed:
     """`select * from qwf.function(name => value::type, ...)`; the values are (type, value)."""
-    arguments = [
-        sql.SQL("{} => {}::{}").format(sql.Identifier(name), sql.Literal(value), sql.SQL(kind))
-        for name, (kind, value) in params.items()
-    ]
-    return sql.SQL("select * from qwf.{}({})").format(
-        sql.Identifier(function), sql.SQL(", ").join(arguments)
-    )
+    arguments: list[sql.Composable] = []  # joined here: SQL.format() reads its text each time
+    for name, (kind, value) in params.items():
+        given = [sql.Identifier(name), _GETS, sql.Literal(value), _AS, sql.SQL(kind)]
+        arguments += [_NEXT, *given] if arguments else given
+    return sql.Composed([_SELECT, sql.Identifier(function), _OPEN, *arguments, _CLOSE])
+
+
+_SELECT, _OPEN, _CLOSE = sql.SQL("select * from qwf."), sql.SQL("("), sql.SQL(")")
+_GETS, _AS, _NEXT = sql.SQL(" => "), sql.SQL("::"), sql.SQL(", ")
 
 
 def sequence(value: Any) -> Sequence[Any]:
