@@ -41,6 +41,7 @@ LAZY = {
     "metrics": "qwf_agent.cli.metrics:metrics",
     "top": "qwf_agent.cli.top:top",
     "web": "qwf_agent.web.command:web",
+    "worker-check": "qwf_agent.cli.worker_check:worker_check",
 }
 
 
@@ -52,7 +53,7 @@ SECTIONS = {
              "servers", "schedules", "limits"),
     "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
                "settings"),
-    "Monitor": ("web", "top", "doctor", "metrics", "version"),
+    "Monitor": ("web", "top", "doctor", "metrics", "worker-check", "version"),
 }  # fmt: skip
 
 
