@@ -26,6 +26,7 @@ ENDS_WITHIN_S = 15.0
 SETTLED_S = 0.25  # after a worker has fallen asleep, it has looked again for the last time
 PAUSE_S = 0.03
 ENDED = ("completed", "failed", "cancelled", "skipped")
+MANY_ROWS = 10_000  # more jobs than the checks make
 ME = "worker-check"  # the name under which the kit claims
 
 WORKERS = "select * from qwf.worker_overview where queue = %s and stopped_at is null"
@@ -42,6 +43,7 @@ CUT = """
 select count(pg_terminate_backend(a.pid)) as cut from pg_stat_activity a
 where a.usename = %s and a.datname = current_database()
 """
+RESET = "select qwf.create_queue(%s, unset => '{lease,retention}')"
 OTHERS = "select count(*) as others from qwf.worker_overview where live and queue <> %s"
 
 
@@ -64,7 +66,7 @@ class Kit:
 
     def open(self) -> None:
         """Make the queue. Raises Failed if somebody uses it."""
-        connection.call(self.conn, "create_queue", name=self.queue, lease=LEASE, retention="1 s")
+        connection.call(self.conn, "create_queue", name=self.queue, lease=LEASE)
         if any(row["live"] for row in connection.many(self.conn, WORKERS, [self.queue])):
             raise Failed(f"a worker serves the queue {self.queue}: stop it, or name another")
         if connection.many(self.conn, OPEN, [self.queue]):
@@ -74,8 +76,10 @@ class Kit:
     def close(self) -> None:
         """End the workers and the jobs; the queue stays, empty and switched on."""
         self.retire()
-        time.sleep(1.1)  # the retention of the queue
-        connection.call(self.conn, "prune")
+        connection.call(self.conn, "create_queue", name=self.queue, retention="1 ms")
+        time.sleep(0.1)
+        connection.call(self.conn, "prune", max_rows=MANY_ROWS)
+        connection.many(self.conn, RESET, [self.queue])
 
     # The worker ----------------------------------------------------------------------------------
 
@@ -152,16 +156,21 @@ class Kit:
         time.sleep(SETTLED_S)
         return found
 
-    def cut(self) -> int:
-        """End all sessions of the worker's login; returns their number. Raises Skipped."""
+    def cut(self, for_s: float = 1.0) -> int:
+        """End the sessions of the worker's login again and again for so long; returns how many
+        there were. Raises Skipped."""
         if not self.place.own_login:
             raise Skipped(
                 "Give the worker a login of its own with --worker-dsn: its sessions are cut."
             )
         with psycopg.connect(self.place.worker_dsn) as conn:
             login = conn.info.user
-        (row,) = connection.many(self.conn, CUT, [login])
-        return int(row["cut"])
+        count, deadline = 0, time.monotonic() + for_s
+        while time.monotonic() < deadline:
+            (row,) = connection.many(self.conn, CUT, [login])
+            count += row["cut"]
+            time.sleep(PAUSE_S)
+        return count
 
     def is_alone(self) -> bool:
         """Return True if no other worker of the database is alive."""
