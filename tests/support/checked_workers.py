@@ -1,5 +1,5 @@
-"""The programs that `qwf worker-check` is tried on: the agent, and the examples of docs/clients.md with
-the tasks of the checks."""
+"""The programs that `qwf worker-check` is tried on: the agent, and the examples of docs/clients.md
+with the tasks of the checks."""
 
 from __future__ import annotations
 

@@ -65,7 +65,10 @@ type Worker struct {
 
 func main() {
 	ctx := context.Background()
-	pool, err := pgxpool.Connect(ctx, "")
+	config, err := pgxpool.ParseConfig("") // reads the PG* variables
+	check(err)
+	config.ConnConfig.PreferSimpleProtocol = true // not every pooler keeps prepared statements
+	pool, err := pgxpool.ConnectConfig(ctx, config)
 	check(err)
 	worker := &Worker{pool: pool, slots: 4, held: map[string]*Job{}, news: make(Bell, 1), alarm: make(Bell, 1), followers: make(Bell, 1)}
 	worker.queue = os.Args[1]

@@ -1,4 +1,4 @@
-"""What checks are made of: starts the worker, enqueues jobs, and looks at what becomes of them."""
+"""The means of the checks: starts the worker, enqueues jobs, and looks at what becomes of them."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class Kit:
         return row
 
     def told(self, row: DictRow) -> str:
-        """What has become of a job, in words."""
+        """The state of a job and how its attempts ended, in words."""
         ends = ", ".join(one["outcome"] for one in self.attempts(row["id"])) or "none"
         lines = (row["last_error"] or "").splitlines()
         error = f", with the error: {lines[0][:200]}" if lines else ""
