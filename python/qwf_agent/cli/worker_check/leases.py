@@ -10,7 +10,7 @@ from qwf_agent.cli.worker_check.starting import timed_starts
 from qwf_agent.look import connection
 
 CLAIM = """
-select job_id, token, attempt from qwf.claim(%s, %s)
+select job_id, token from qwf.claim(%s, %s, lease => '1 min')
 """
 FINISH = """
 select qwf.finish(%s, %s, 'completed', '{"by": "the kit"}') as verdict
@@ -100,10 +100,9 @@ def fenced(kit: Kit) -> str:
     claimed = connection.many(kit.conn, CLAIM, [kit.queue, ME])
     kit.expect(claimed, f"The job was not given back; {kit.told(kit.job(job))}.")
     kit.switch(process.host, "on")
-    silent = kit.falls_silent(beat, _told_within(kit))
+    kit.expect(kit.falls_silent(beat, _told_within(kit)), "It lost the job, but its body went on.")
     done = connection.many(kit.conn, FINISH, [job, claimed[0]["token"]])
     kit.expect(done[0]["verdict"] == "ok", f"Its stale report counted; {kit.told(kit.job(job))}.")
-    kit.expect(silent, "It lost the job, but its body went on.")
     kit.completes(kit.enqueue("check.echo"))
     row = kit.job(job)
     kit.expect(row["output"] == {"by": "the kit"}, f"The output is {row['output']!r}.")

@@ -153,7 +153,7 @@ def unknown_task(kit: Kit) -> str:
         kit.expect(
             ends in (["fatal"], ["error"]), f"The task {task} should be refused; {kit.told(row)}."
         )
-    kit.completes(kit.enqueue("check.echo"))
+        kit.completes(kit.enqueue("check.echo"))
     return f"It refused {', '.join(MISSING)}."
 
 
