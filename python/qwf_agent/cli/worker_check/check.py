@@ -9,7 +9,7 @@ from qwf_agent.cli.worker_check.kit import Kit
 
 
 @dataclass(frozen=True)
-class Check:
+class WorkerCheck:
     """`make` returns a sentence about what was seen, or raises Failed or Skipped with one."""
 
     name: str
@@ -21,10 +21,10 @@ class Check:
 
 def check(
     name: str, *, about: str, hint: str, section: str
-) -> Callable[[Callable[[Kit], str]], Check]:
+) -> Callable[[Callable[[Kit], str]], WorkerCheck]:
     """Make a check of a function."""
 
-    def decorate(make: Callable[[Kit], str]) -> Check:
-        return Check(name, about, hint, section, make)
+    def decorate(make: Callable[[Kit], str]) -> WorkerCheck:
+        return WorkerCheck(name, about, hint, section, make)
 
     return decorate

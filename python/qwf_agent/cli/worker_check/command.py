@@ -17,13 +17,13 @@ from rich.text import Text
 from qwf_agent import config
 from qwf_agent.cli import errors, interrupts, output
 from qwf_agent.cli.worker_check import leases, orders, outcomes, place, starting, stopping, telling
-from qwf_agent.cli.worker_check.check import Check
+from qwf_agent.cli.worker_check.check import WorkerCheck
 from qwf_agent.cli.worker_check.errors import Failed, NotStarted, Skipped
 from qwf_agent.cli.worker_check.kit import Kit
 from qwf_agent.cli.worker_check.place import Place
 from qwf_agent.look import connection
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[WorkerCheck, ...] = (
     *starting.CHECKS, *outcomes.CHECKS, *telling.CHECKS, *leases.CHECKS, *orders.CHECKS,
     *stopping.CHECKS,
 )  # fmt: skip
@@ -37,10 +37,10 @@ name = click.Choice(NAMES)
 
 
 @dataclass(frozen=True)
-class Result:
+class CheckResult:
     """How a check ended, and what was seen."""
 
-    check: Check
+    check: WorkerCheck
     result: str  # passed, failed or skipped
     seen: str
     seconds: float
@@ -107,7 +107,7 @@ def worker_check(
     if worker_dsn is not None and dsn is None:
         raise click.UsageError("--worker-dsn needs --dsn")
     chosen = [one for one in CHECKS if not only or one.name in only]
-    results: list[Result] = []
+    results: list[CheckResult] = []
     with interrupts.by_signals(), _place(dsn, worker_dsn) as where:
         for result in _results(where, queue, command, log, chosen, skip):
             results.append(result)
@@ -131,9 +131,9 @@ def _place(dsn: str | None, worker_dsn: str | None) -> Iterator[Place]:
 
 
 def _results(
-    where: Place, queue: str, argv: Sequence[str], log: Path | None, chosen: Sequence[Check],
+    where: Place, queue: str, argv: Sequence[str], log: Path | None, chosen: Sequence[WorkerCheck],
     skip: Sequence[str],
-) -> Iterator[Result]:  # fmt: skip
+) -> Iterator[CheckResult]:  # fmt: skip
     """Make the checks, one after the other."""
     with (
         tempfile.TemporaryDirectory(prefix="qwf-worker-check-") as name,
@@ -152,13 +152,15 @@ def _results(
             kit.close()
 
 
-def _make_all(kit: Kit, chosen: Sequence[Check], skip: Sequence[str]) -> Iterator[Result]:
+def _make_all(
+    kit: Kit, chosen: Sequence[WorkerCheck], skip: Sequence[str]
+) -> Iterator[CheckResult]:
     starts = True
     for one in chosen:
         if one.name in skip:
-            yield Result(one, "skipped", "You left it out.", 0)
+            yield CheckResult(one, "skipped", "You left it out.", 0)
         elif not starts:
-            yield Result(one, "skipped", "The worker does not start.", 0)
+            yield CheckResult(one, "skipped", "The worker does not start.", 0)
         else:
             begun = time.monotonic()
             try:
@@ -170,7 +172,7 @@ def _make_all(kit: Kit, chosen: Sequence[Check], skip: Sequence[str]) -> Iterato
                 starts = not isinstance(why, NotStarted)
             if result != "passed" or kit.unended():
                 kit.retire()  # the next check begins with a new worker
-            yield Result(one, result, seen, time.monotonic() - begun)
+            yield CheckResult(one, result, seen, time.monotonic() - begun)
 
 
 def _list(as_json: bool) -> None:
@@ -181,7 +183,7 @@ def _list(as_json: bool) -> None:
         output.show(Text.assemble((f"{one.name:<{WIDTH}}", "bold"), f"  {one.about}"))
 
 
-def _as_json(one: Result) -> dict[str, object]:
+def _as_json(one: CheckResult) -> dict[str, object]:
     failed = one.result == "failed"
     return {
         "check": one.check.name, "about": one.check.about, "result": one.result, "seen": one.seen,
@@ -190,7 +192,7 @@ def _as_json(one: Result) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _drawn(one: Result) -> RenderableType:
+def _drawn(one: CheckResult) -> RenderableType:
     sign, colour = SIGNS[one.result]
     head = Text.assemble(
         (f"{sign} ", colour),
@@ -204,7 +206,7 @@ def _drawn(one: Result) -> RenderableType:
     return Group(head, Padding(Text(hint), (0, 0, 0, 4)))
 
 
-def _summary(results: Sequence[Result]) -> Text:
+def _summary(results: Sequence[CheckResult]) -> Text:
     counts = {kind: sum(one.result == kind for one in results) for kind in SIGNS}
     text = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return Text(text, "bold red" if counts["failed"] else "bold green")
