@@ -59,7 +59,7 @@ def test_one_list_says_which_errors_of_a_report_are_final() -> None:
     chapter = (DOCS / "errors.md").read_text(encoding="utf-8").split("## When a report fails")[1]
     listed = re.findall(r"^\| `(\w\w)` \|", chapter.split("\n## ")[0], re.M)
     assert listed == list(calls.DATA_ERRORS)
-    for program in ("node/worker.mjs", "ruby/worker.rb", "psql/worker.sh"):
+    for program in ("node/worker.mjs", "ruby/worker.rb", "psql/worker.sh", "go/worker.go"):
         text = (ROOT / "examples" / "clients" / program).read_text(encoding="utf-8")
         (classes,) = re.findall(r"\(((?:\w\w\|)+\w\w)\)", text)
         assert classes.split("|") == listed, program

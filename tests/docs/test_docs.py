@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -25,7 +24,9 @@ from psycopg.types.json import Jsonb
 
 from qwf_agent import embedded, migrate
 from support import bouncer as pgbouncer
+from support import checked_workers
 from support.bouncer import Bouncer
+from support.checked_workers import with_body
 from support.servers import DEBIAN, ROOT, own_server
 from support.tools import tool
 
@@ -192,19 +193,8 @@ def test_a_prompt_and_a_map_of_prompts_can_be_enqueued_from_psql(
 
 @pytest.fixture(scope="session")
 def node() -> Path:
-    """A folder with the Node programs and the package they need, installed once per checkout."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
-    folder = ROOT / "build" / "node"
-    if not (folder / "node_modules" / "pg").is_dir():
-        folder.parent.mkdir(exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=folder.parent))
-        shutil.copy(CLIENTS / "node" / "package.json", draft)
-        install = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
-        subprocess.run(install, cwd=draft, check=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        draft.rename(folder)
-    return folder
+    """The packages that the Node programs need."""
+    return checked_workers.node_modules()
 
 
 # A body in Node that does not stop in its first attempt; the second says whether that is over.
@@ -215,6 +205,21 @@ ALONE = """
     const alone = globalThis.running === 1;
     globalThis.running -= 1;
     return { alone };
+  },
+"""
+
+GO = """
+  "slow": func(ctx context.Context, _ *Job) (any, error) {
+    select {
+    case <-ctx.Done():
+      return nil, ctx.Err()
+    case <-time.After(600 * time.Second):
+      return map[string]any{}, nil
+    }
+  },
+  "stubborn": func(_ context.Context, _ *Job) (any, error) {
+    time.Sleep(600 * time.Second)
+    return map[string]any{}, nil
   },
 """
 
@@ -236,7 +241,7 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
             return [str(tmp_path / "psql" / "worker.sh"), "cpu", str(slow.parent)]
         if kind == "node":
             (tmp_path / "node_modules").symlink_to(
-                request.getfixturevalue("node") / "node_modules", target_is_directory=True
+                request.getfixturevalue("node"), target_is_directory=True
             )
             with_body(
                 tmp_path / "worker.mjs",
@@ -246,25 +251,24 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
                 "  stubborn: () => pause(600_000),\n" + ALONE,
             )
             return ["node", str(tmp_path / "worker.mjs"), "cpu"]
-        probe = ["ruby", "-e", 'require "pg"']
-        if not shutil.which("ruby") or subprocess.run(probe, capture_output=True).returncode:
-            pytest.skip("ruby with the gem pg is not installed")
+        if kind == "go":
+            bodies = tmp_path / "bodies.go"
+            with_body(bodies, CLIENTS / "go" / "bodies.go", "var bodies = map[string]Body{\n", GO)
+            bodies.write_text(
+                bodies.read_text(encoding="utf-8").replace('"strings"', '"strings"\n"time"')
+            )
+            return [str(checked_workers.build_go(tmp_path, bodies)), "cpu"]
+        checked_workers.need_ruby()
         with_body(
             tmp_path / "worker.rb",
             CLIENTS / "ruby" / "worker.rb",
             "BODIES = {\n",
-            '  "slow" => ->(_) { sleep 600 },\n'
-            '  "stubborn" => ->(_) { trap("TERM", "IGNORE"); sleep 600 },\n',
+            '  "slow" => ->(_, _) { sleep 600 },\n'
+            '  "stubborn" => ->(_, _) { trap("TERM", "IGNORE"); sleep 600 },\n',
         )
         return ["ruby", str(tmp_path / "worker.rb"), "cpu"]
 
     return command
-
-
-def with_body(target: Path, source: Path, head: str, body: str) -> None:
-    text = source.read_text(encoding="utf-8")
-    assert text.count(head) == 1
-    target.write_text(text.replace(head, head + body), encoding="utf-8")
 
 
 @pytest.fixture
@@ -322,7 +326,7 @@ def post(url: str, body: object, secret: str = SECRET) -> tuple[int, dict[str, A
         return error.code, json.load(error)
 
 
-WORKERS = pytest.mark.parametrize("kind", ["bash", "node", "ruby"])
+WORKERS = pytest.mark.parametrize("kind", ["bash", "go", "node", "ruby"])
 
 
 @WORKERS
@@ -520,7 +524,7 @@ def test_the_driver_of_node_changes_values_as_the_page_says(
     node: Path, environment: Environment, tmp_path: Path, db: psycopg.Connection[Any]
 ) -> None:
     db.execute("select qwf.enqueue('t')")
-    (tmp_path / "node_modules").symlink_to(node / "node_modules", target_is_directory=True)
+    (tmp_path / "node_modules").symlink_to(node, target_is_directory=True)
     (tmp_path / "driver.mjs").write_text(DRIVER, encoding="utf-8")
     done = subprocess.run(
         ["node", "driver.mjs"], cwd=tmp_path, env=environment, capture_output=True, check=True
@@ -531,7 +535,7 @@ def test_the_driver_of_node_changes_values_as_the_page_says(
     assert claimed.startswith("(1,")
 
 
-LISTENERS = pytest.mark.parametrize("kind", ["node", "ruby"])
+LISTENERS = pytest.mark.parametrize("kind", ["go", "node", "ruby"])
 
 
 def behind(bouncer: Bouncer, environment: Environment) -> Environment:

@@ -1,17 +1,21 @@
 // A qwf worker in Node:  node worker.mjs QUEUE [SLOTS]
 // Needs: npm install pg. The PG* variables say where the database is. If they lead through a transaction
 // pooler, QWF_LISTEN_DSN is an address without one, for LISTEN.
+// Left out: numbers beyond 2^53 are rounded (docs/clients.md has the line that keeps them).
 import { once } from 'node:events';
 import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 // The bodies it can run: task name -> async function of the inputs, which returns the output object.
-// A body must be safe to run twice, stop when `signal` aborts, and not block the event loop.
+// A body must be safe to run twice, stop when `signal` aborts, and not block the event loop. What it
+// passes to `log` is the log of its job.
 class TemporaryError extends Error {}
+class PermanentError extends Error {}
 const bodies = {
   hello: async ({ who }) => ({ text: `hello ${who}` }),
-  shout: async ({ text }, { signal, progress }) => {
+  shout: async ({ text }, { signal, progress, log }) => {
+    log(`shouting ${text.length} letters`);
     await progress(0.5, 'halfway');
     signal.throwIfAborted();
     return { text: text.toUpperCase() };
@@ -22,6 +26,7 @@ const [queue, slots = 4] = process.argv.slice(2);
 const pool = new pg.Pool({ max: 4, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
 pool.on('error', () => {}); // an idle connection was closed: the next call opens another
 const held = new Map(); // token -> AbortController of a job to renew and report
+const logs = new Map(); // token -> what its body has printed
 let busy = 0; // slots with a body that has not ended
 let stopping = false;
 
@@ -49,6 +54,21 @@ class Bell {
 }
 const news = new Bell(); // there may be work, or a free slot
 const alarm = new Bell(); // one of our jobs was cancelled
+const followers = new Bell(); // somebody follows the log of one of our jobs
+
+class Log { // the end of what a body has printed, and how much it was
+  printed = 0;
+  #end = Buffer.alloc(0);
+  constructor(job) {
+    this.job = job;
+  }
+  add(text, limit) {
+    const more = Buffer.from(`${text}\n`.replaceAll('\0', ''));
+    this.printed += more.length;
+    this.#end = Buffer.concat([this.#end, more]).subarray(-limit);
+  }
+  tail = () => this.#end.toString(); // half a letter at its begin becomes U+FFFD
+}
 
 async function work(worker, settings) {
   let rechecks = [];
@@ -80,10 +100,12 @@ async function run(job, settings) {
   busy += 1;
   const stop = new AbortController();
   held.set(job.token, stop);
+  logs.set(job.token, new Log(job.job_id));
   const clock = setTimeout(() => stop.abort('timeout'), Math.min(job.timeout * 1000, 2 ** 31 - 1));
   await report(job, await attempt(job, stop.signal, settings));
   clearTimeout(clock);
   held.delete(job.token);
+  logs.delete(job.token);
   await job.body?.catch(() => {}); // nothing can kill a promise: one that did not stop keeps its slot
   busy -= 1;
   news.ring();
@@ -95,12 +117,14 @@ async function attempt(job, signal, settings) {
       'select qwf.progress($1, $2, $3, $4) as verdict', job.job_id, job.token, fraction, message);
     applyVerdict(job.token, verdict);
   };
+  const printed = logs.get(job.token);
+  const log = (text) => printed.add(text, settings.max_log_bytes);
   const overdue = new Promise((_, fail) => {
     signal.onabort = () => setTimeout(fail, settings.cancel_grace * 1000, new Error('it did not stop'));
   });
   try {
     if (!Object.hasOwn(bodies, job.task)) return { outcome: 'fatal', error: 'this worker has no such task' };
-    job.body = Promise.resolve(bodies[job.task](job.inputs, { job, signal, progress }));
+    job.body = Promise.resolve(bodies[job.task](job.inputs, { job, signal, progress, log }));
     return { outcome: 'completed', output: (await Promise.race([job.body, overdue])) ?? {} };
   } catch (error) {
     const text = String(error?.stack ?? error).replaceAll('\0', '');
@@ -108,16 +132,18 @@ async function attempt(job, signal, settings) {
       case 'cancel': return { outcome: 'cancelled', error: text };
       case 'timeout': return { outcome: 'lost', error: `still running after ${job.timeout} s`, detail: { reason: 'timeout' } };
       case 'stop': return { outcome: 'released' };
-      default: return { outcome: error instanceof TemporaryError ? 'tempfail' : 'error', error: text };
     }
+    const outcome = error instanceof TemporaryError ? 'tempfail' : error instanceof PermanentError ? 'fatal' : 'error';
+    return { outcome, error: text };
   }
 }
 
-async function report(job, result) {
+async function report(job, { detail, ...result }) {
   while (held.get(job.token).signal.reason !== 'lost') {
     try {
       const [{ pending }] = await ask('select * from qwf.finish_many($1::text::jsonb)',
-        JSON.stringify([{ job_id: job.job_id, token: job.token, ...result }]));
+        JSON.stringify([{ job_id: job.job_id, token: job.token, ...result,
+          detail: { ...detail, log_tail: logs.get(job.token).tail() } }]));
       if (pending) await ask('select qwf.drain_outbox()');
       return; // ok, or lost: another worker has the job, and this attempt does not count
     } catch (error) {
@@ -145,6 +171,26 @@ async function beat(worker, settings) {
   }
 }
 
+async function sendLogs(worker) { // about once a second, for as long as somebody follows
+  for (;;) {
+    await followers.wait(2 ** 31 - 1);
+    for (let followed = true; followed; await pause(1000)) {
+      followed = false;
+      try {
+        for (const { job_id } of await ask('select j as job_id from qwf.followed_logs($1) j', worker)) {
+          const [token, log] = [...logs].find(([, one]) => one.job === job_id) ?? [];
+          if (!log) continue;
+          const [{ more }] = await ask('select qwf.report_log($1, $2, $3, $4) as more',
+            job_id, token, log.printed, log.tail());
+          followed ||= more;
+        }
+      } catch (error) {
+        warn(error);
+      }
+    }
+  }
+}
+
 async function tick(settings) {
   for (;;) {
     await pause(jitter(settings.tick));
@@ -159,7 +205,7 @@ async function listen(worker, channel) { // on its own connection, reopened when
     client.on('error', warn);
     client.on('notification', ({ payload }) => {
       if (payload === 'echo') clearTimeout(unheard);
-      else (payload === 'cancel' ? alarm : news).ring();
+      else ({ cancel: alarm, log: followers }[payload] ?? news).ring();
     });
     try {
       await client.connect();
@@ -190,6 +236,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
   news.ring();
 });
 listen(worker, channel);
+sendLogs(worker);
 const beating = beat(worker, settings);
 tick(settings);
 await work(worker, settings);

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # A qwf worker in bash and psql, one body at a time:  worker.sh QUEUE BODIES
 # Task NAME is the executable BODIES/NAME: inputs as JSON on stdin, output as JSON on stdout, messages
-# for people on stderr. Exit code 0 means completed, 75 means try again later, all others mean failed.
+# for people on stderr. Exit code 0 means completed, 75 means try again later, 65 means that no other
+# try can help, all others mean failed.
 # The PG* variables say where the database is. Needs bash 4, GNU timeout, iconv.
+# Left out: psql cannot wait for a notification, so this worker does not sleep and is not woken; bodies
+# cannot report progress.
 set -uo pipefail
 queue=$1 bodies=$2 work=$(mktemp -d) stops=0 body=
 export PGCLIENTENCODING=UTF8 PGCONNECT_TIMEOUT=10
@@ -13,13 +16,13 @@ ask() { psql -XqAt -F $'\x1f' -v ON_ERROR_STOP=1 "$@"; }
 begin() {
   local tasks
   tasks=$(cd "$bodies" && printf '%s\n' *)
-  IFS=$'\x1f' read -r worker poll tick heartbeat grace stop_grace < <(
+  IFS=$'\x1f' read -r worker poll tick heartbeat grace stop_grace log_bytes < <(
     ask -v host="$(hostname)" -v queue="$queue" -v pid=$$ -v tasks="$tasks" <<'SQL'
 select qwf.register_worker(:'host', :'queue', jsonb_build_object(
-    'pid', :pid, 'tasks', string_to_array(:'tasks', E'\n'))),
-  s.poll, s.tick, least(s.heartbeat, s.lease / 3), s.cancel_grace, s.stop_grace
-from jsonb_to_record(qwf.agent_settings(:'queue')) s (
-  poll float, tick float, heartbeat float, lease float, cancel_grace float, stop_grace float);
+    'pid', :pid, 'slots', 1, 'tasks', string_to_array(:'tasks', E'\n'))),
+  s.poll, s.tick, least(s.heartbeat, s.lease / 3), s.cancel_grace, s.stop_grace, s.max_log_bytes
+from jsonb_to_record(qwf.agent_settings(:'queue')) s (poll float, tick float, heartbeat float,
+  lease float, cancel_grace float, stop_grace float, max_log_bytes int);
 SQL
   )
 }
@@ -64,13 +67,30 @@ from set_config('synchronous_commit', 'off', true), qwf.heartbeat(:'worker', arr
 SQL
 }
 
+# In the background: sends what the body has printed while somebody follows its log.
+following() {
+  while sleep "$poll" && kill -0 "$1" 2>/dev/null && kill -0 $$ 2>/dev/null; do
+    tail_of_log >"$work/live"
+    WORK=$work ask -v job="$job" -v token="$token" -v worker="$worker" \
+      -v bytes="$(stat -c %s "$work/log")" <<'SQL' >/dev/null
+\set tail `cat "$WORK/live"`
+select qwf.report_log(j, :'token', :bytes, :'tail') from qwf.followed_logs(:'worker') j where j = :job;
+SQL
+  done
+}
+
+# The end of what the body has printed, as text that can be stored.
+tail_of_log() {
+  tail -c "$log_bytes" "$work/log" | tr -d '\000' | iconv -c -f utf-8 -t utf-8
+}
+
 # Whether the task is one of ours. The database is not asked: a name is a path here, and others write it.
 known() {
   [[ $task != */* && $task != .* && -f $bodies/$task && -x $bodies/$task ]]
 }
 
 run() {
-  local beats code outcome=error error=
+  local beats follows code outcome=error error=
   rm -f "$work"/*
   if ! known; then
     : >"$work/tail"
@@ -80,16 +100,18 @@ run() {
   timeout -k "$grace" "$limit" "$bodies/$task" <<<"$inputs" >"$work/output" 2>"$work/log" &
   body=$!
   beating "$body" & beats=$!
+  following "$body" & follows=$!
   while wait "$body"; kill -0 "$body"; do :; done 2>/dev/null     # a signal to this process ends a wait
   wait "$body"; code=$?
-  kill "$beats" 2>/dev/null
+  kill "$beats" "$follows" 2>/dev/null
   body=
-  tail -c 4000 "$work/log" | tr -d '\000' | iconv -c -f utf-8 -t utf-8 >"$work/tail"
+  tail_of_log >"$work/tail"
   case $(cat "$work/verdict" 2>/dev/null):$code:$stops in
     lost:*) return ;;
     cancel:*) outcome=cancelled error='cancelled while it ran' ;;
     :0:*) outcome=completed ;;
     :75:*) outcome=tempfail ;;
+    :65:*) outcome=fatal ;;
     :143:[1-9] | :*:[2-9]) outcome=released error='the worker was stopped' ;;
     :124:* | :137:*) outcome=lost error="killed, or still running after $limit s" ;;
   esac
@@ -130,6 +152,7 @@ SQL
 }
 
 deregister() {
+  ((BASHPID == $$)) || return                         # a child that had not yet dropped our traps
   kill "$ticks" 2>/dev/null
   ask -v worker="$worker" <<<"select qwf.deregister_worker(:'worker');" >/dev/null
   rm -rf "$work"
@@ -140,6 +163,7 @@ ticking & ticks=$!
 trap deregister EXIT
 # The first signal lets the body finish for stop_grace; then, or at the second, the job is given back.
 stop() {
+  ((BASHPID == $$)) || exit                           # a child that had not yet dropped our traps
   ((++stops > 1)) && [[ $body ]] && kill "$body"
   if ((stops == 1)); then
     { sleep "$stop_grace" && kill $$; } &              # a second signal, unless this process has ended

@@ -5,13 +5,22 @@ require "json"
 require "pg"
 require "socket"
 
-# The bodies it can run: task name -> lambda that takes the inputs and returns the output hash. A body
-# must be safe to run twice.
+# The bodies it can run: task name -> lambda that takes the inputs and the job, and returns the output
+# hash. A body must be safe to run twice. What it prints is the log of its job.
 class TemporaryError < StandardError; end
+class PermanentError < StandardError; end
 BODIES = {
-  "hello" => ->(inputs) { { text: "hello #{inputs["who"]}" } },
-  "shout" => ->(inputs) { { text: inputs["text"].upcase } }
+  "hello" => ->(inputs, _) { { text: "hello #{inputs["who"]}" } },
+  "shout" => lambda { |inputs, job|
+    job.progress(0.5, "halfway")
+    { text: inputs["text"].upcase }
+  }
 }
+
+# What a body gets: it runs in a child, and tells the parent by a pipe.
+Job = Struct.new(:id, :attempt, :pipe) do
+  def progress(fraction, message = nil) = pipe.puts(JSON.generate(progress: [fraction, message]))
+end
 
 # One loop. Bodies run only in the child, so they cannot delay a heartbeat.
 class Worker
@@ -25,14 +34,14 @@ class Worker
     @queue, @stops = queue, 0
     @db = PG.connect(OPTIONS)
     @settings = JSON.parse(ask("select qwf.agent_settings($1)", queue)[0]["agent_settings"])
-    info = JSON.generate(pid: Process.pid, tasks: BODIES.keys)
+    info = JSON.generate(pid: Process.pid, slots: 1, tasks: BODIES.keys)
     @id, @channel = ask("select w, qwf.wake_channel(w) from qwf.register_worker($1, $2, $3::text::jsonb) w",
                         Socket.gethostname, queue, info)[0].values
     listen
     PG.connect(OPTIONS) { |other| other.exec_params("select qwf.echo($1)", [@id]) }
     @echo_by = now + 5
     @beat_at = @look_at = @tick_at = 0
-    @stop_at = NEVER
+    @stop_at = @send_log_at = NEVER
     @rechecks = []
   end
 
@@ -44,6 +53,7 @@ class Worker
       read_child
       watch
       beat if now >= @beat_at
+      send_log if now >= @send_log_at
       claim if @job.nil? && @stops.zero? && now >= @look_at
       tick if now >= @tick_at
     end
@@ -54,12 +64,13 @@ class Worker
 
   def wait
     due = [@beat_at, @tick_at, @job ? now + 0.2 : @look_at].min
-    IO.select([@listener.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
+    IO.select([@listener.socket_io, @pipe, @log].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
     @listener.consume_input
     while (news = @listener.notifies)
       case news[:extra]
       when "echo" then @echo_by = NEVER
       when "cancel" then @beat_at = 0
+      when "log" then @send_log_at = 0
       else @look_at = 0
       end
     end
@@ -88,7 +99,7 @@ class Worker
 
   def claim
     @job = ask(<<~SQL, @queue, @id)&.first
-      select c.job_id, c.token, c.task, c.inputs, extract(epoch from c.timeout) as timeout
+      select c.job_id, c.token, c.task, c.inputs, c.attempt, extract(epoch from c.timeout) as timeout
       from #{NO_WAIT}, qwf.claim($1, $2) c
     SQL
     if @job
@@ -105,45 +116,81 @@ class Worker
   end
 
   def start
-    @report, @stop_reason, @kill_at, @started = +"", nil, NEVER, now
+    @told, @stop_reason, @kill_at, @started = +"".b, nil, NEVER, now
+    @tail, @printed = +"".b, 0
     @pipe, writer = IO.pipe
+    @log, printed = IO.pipe
     @child = fork do
       %w[TERM INT].each { |signal| trap(signal, "DEFAULT") }
       Process.setpgrp
-      writer.write(perform(@job))
+      [$stdout, $stderr].each { |stream| stream.reopen(printed).sync = true }
+      writer.sync = true
+      writer.write(perform(@job, writer))
       writer.close
       exit!(true) # exit! leaves the parent's connection alone
     end
-    writer.close
+    [writer, printed].each(&:close)
   end
 
   # Runs in the child: returns the report as JSON.
-  def perform(job)
+  def perform(job, pipe)
     body = BODIES[job["task"]]
     return JSON.generate(outcome: "fatal", error: "this worker has no such task") unless body
 
-    output = body.call(JSON.parse(job["inputs"]))
+    output = body.call(JSON.parse(job["inputs"]), Job.new(job["job_id"], job["attempt"].to_i, pipe))
     JSON.generate(outcome: "completed", output: output)
   rescue SignalException
     "" # it was told to stop
   rescue Exception => e # any other error
-    outcome = e.is_a?(TemporaryError) ? "tempfail" : "error"
+    outcome = { TemporaryError => "tempfail", PermanentError => "fatal" }.fetch(e.class, "error")
     text = e.full_message(highlight: false).encode("UTF-8", invalid: :replace, undef: :replace).scrub
     JSON.generate(outcome: outcome, error: text.delete("\0"))
   end
 
-  # Reads the child's report; when the child ends, so does the attempt.
+  # Reads what the child tells and prints; when the child ends, so does the attempt.
   def read_child
     return unless @job
 
-    loop { @report << @pipe.read_nonblock(65_536) }
+    read_log
+    loop { @told << @pipe.read_nonblock(65_536) }
   rescue IO::WaitReadable
-    nil
+    while (line = @told.slice!(/\A.*\n/)) # a whole line is progress; the report has no end of line
+      progress(*JSON.parse(line)["progress"])
+    end
   rescue EOFError
     _, status = Process.wait2(@child)
-    @pipe.close
-    @pipe = nil
-    report(status.success? && @report != "" ? JSON.parse(@report) : died(status))
+    read_log
+    [@pipe, @log].each(&:close)
+    @pipe = @log = nil
+    result = @told[/[^\n]+\z/].to_s
+    report(status.success? && result != "" ? JSON.parse(result, symbolize_names: true) : died(status))
+  end
+
+  def read_log
+    loop do
+      more = @log.read_nonblock(65_536)
+      @printed += more.bytesize
+      @tail = (@tail + more).byteslice(-@settings["max_log_bytes"]..) || @tail + more
+    end
+  rescue IO::WaitReadable, EOFError
+    nil
+  end
+
+  def tail = @tail.dup.force_encoding("UTF-8").scrub.delete("\0")
+
+  # Sends the log of the job about once a second, for as long as somebody follows it.
+  def send_log
+    @send_log_at = NEVER
+    return unless @job && ask("select j from qwf.followed_logs($1) j", @id)&.any?
+
+    answer = ask("select qwf.report_log($1, $2, $3, $4) as more", @job["job_id"], @job["token"], @printed, tail)
+    @send_log_at = now + 1 if answer.nil? || answer[0]["more"] == "t"
+  end
+
+  def progress(fraction, message)
+    answer = ask("select p as verdict from #{NO_WAIT}, qwf.progress($1, $2, $3, $4) p",
+                 @job["job_id"], @job["token"], fraction, message)
+    obey(answer[0]["verdict"]) if answer
   end
 
   def died(status)
@@ -155,12 +202,13 @@ class Worker
   end
 
   def report(result)
-    until @stop_reason == "lost" || @stops > 1
+    until @stop_reason == "lost"
+      detail = { **result[:detail].to_h, log_tail: tail }
       answer = ask("select * from qwf.finish_many($1::text::jsonb)",
-                   JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
+                   JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result, detail: detail }]))
       ask("select qwf.drain_outbox()") if answer && answer[0]["pending"] == "t"
       break if answer # ok, or lost: another worker has the job, and this attempt does not count
-      break if now > @stop_at # deregistering gives the job back
+      break if now > @stop_at || @stops > 1 # deregistering gives the job back
 
       sleep 1 # such as no database: repeat the report until it is answered
     end
@@ -200,9 +248,13 @@ class Worker
   def beat
     tokens = "{#{@job && @job["token"]}}"
     ask("select h.* from #{NO_WAIT}, qwf.heartbeat($1, $2) h", @id, tokens)&.each do |row|
-      stop_body(row["verdict"] == "cancel" ? "cancelled" : "lost") if row["verdict"] != "ok"
+      obey(row["verdict"])
     end
     @beat_at = now + [@settings["heartbeat"], @settings["lease"] / 3].min
+  end
+
+  def obey(verdict)
+    stop_body(verdict == "cancel" ? "cancelled" : "lost") if verdict != "ok"
   end
 
   def tick

@@ -41,6 +41,7 @@ COMMANDS = {
     "version": "cli",
     "web": "web.command",
     "worker": "cli.worker",
+    "worker-check": "cli.worker_check",
     "workers": "cli.fleet",
 }
 
@@ -53,7 +54,7 @@ SECTIONS = {
              "servers", "schedules", "limits"),
     "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
                "settings"),
-    "Monitor": ("web", "top", "doctor", "metrics", "version"),
+    "Monitor": ("web", "top", "doctor", "metrics", "worker-check", "version"),
 }  # fmt: skip
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 import click
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import definition_files, errors, output
+from qwf_agent.cli import definition_files, errors, interrupts, output
 from qwf_agent.cli.demo import page, photos, results
 from qwf_agent.cli.demo.agents import Agents
 from qwf_agent.cli.demo.following import follow
@@ -88,7 +85,7 @@ def demo(
     target.mkdir(parents=True, exist_ok=True)
     address = config.find_dsn(dsn) if dsn else _server()
     asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
-    with _interrupted_by_signals(), connection.connect(address) as conn:
+    with interrupts.by_signals(), connection.connect(address) as conn:
         definition_files.register(conn, definition_files.load(source / "definitions"))
         link = None if no_page else _page(address, target)
         with Agents(address, source, config.home() / "logs") as agents:
@@ -175,18 +172,3 @@ def _cancel(conn: Connection, names: dict[int, str]) -> None:
             status = connection.call(conn, "run_status", run_id=run)["run"]["status"]
             if status not in draw.OVER:
                 connection.call(conn, "cancel_run", run_id=run, reason="the demo was interrupted")
-
-
-@contextlib.contextmanager
-def _interrupted_by_signals() -> Iterator[None]:
-    """SIGTERM and a closed terminal end the demo like Ctrl-C, so its agents never outlive it."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    kept = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
