@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 
 from qwf_agent.cli.worker_check import CHECKS
 from support.servers import ROOT
+from support.thorough import THOROUGH
 
 pytestmark = pytest.mark.roles
 WORKER = ROOT / "tests" / "support" / "faulty_worker.py"
@@ -98,7 +99,7 @@ def test_the_worker_without_faults_passes(
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", list(FAULTS) if THOROUGH else list(FAULTS)[::4])
 def test_a_check_fails_because_of_a_fault(name: str, dsn: str, login: str) -> None:
     code, results = check(dsn, login, "--only", name, faults=FAULTS[name])
     assert [(one["check"], one["result"]) for one in results] == [(name, "failed")], results
