@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -102,8 +103,9 @@ def test_a_check_that_needs_a_login_of_the_worker_is_skipped_without_one(
 
 
 def test_a_check_that_is_ended_leaves_no_worker_and_no_server(tmp_path: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="qwf-"))  # a short path, as the server has a socket in it
     command = [sys.executable, "-c", "from qwf_agent.cli import main; main()", "worker-check"]
-    environ = {**os.environ, "MARK_OF_THIS_TEST": str(tmp_path), "TMPDIR": str(tmp_path)}
+    environ = {**os.environ, "MARK_OF_THIS_TEST": str(tmp_path), "TMPDIR": str(folder)}
     process = subprocess.Popen([*command, "--", *SLEEPS], env=environ)
     deadline = time.monotonic() + 60
     while not any(
@@ -114,7 +116,7 @@ def test_a_check_that_is_ended_leaves_no_worker_and_no_server(tmp_path: Path) ->
     process.send_signal(signal.SIGTERM)
     assert process.wait(30) == 130
     assert ours(tmp_path) == {}
-    assert list(tmp_path.glob("qwf-worker-check-*")) == []
+    folder.rmdir()  # it is empty
 
 
 def ours(folder: Path) -> dict[int, str]:

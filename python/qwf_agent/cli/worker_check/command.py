@@ -85,7 +85,9 @@ def worker_check(
     only: tuple[str, ...], log: Path | None, as_list: bool, as_json: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Check a worker in any language: what it does with jobs, leases, orders and signals.
+    """Check a worker that is written in any language.
+
+    The checks are about jobs, leases, orders, signals, progress and logs.
 
     COMMAND starts it, several times. {queue} and {dsn} in its words become the queue to serve and
     the address of the database; QWF_QUEUE, QWF_DSN and the variables PG* have them, too. It must
@@ -97,7 +99,7 @@ def worker_check(
 
     \b
     Example:  qwf worker-check -- ./worker --queue {queue}
-              qwf worker-check --only wakes --log worker.log -- node worker.mjs {queue}
+              qwf worker-check --only wakes -- node worker.mjs {queue}
     """
     if as_list:
         _list(as_json)

@@ -138,7 +138,7 @@ def null_character(kit: Kit) -> str:
 
 @check(
     "no-object",
-    about="An output that is no JSON object ends its job.",
+    about="An output that is not a JSON object ends its job.",
     hint="report error or fatal instead if the output is not an object",
     section="Report",
 )
