@@ -72,7 +72,7 @@ COMMANDS: dict[str, set[str]] = {
 # names the checks that a role may not make.
 NOT_HERE = {
     *("demo", "up", "down", "agent", "migrate", "unit", "top", "version", "doctor", "web"),
-    *("compile", "schema"),
+    *("compile", "schema", "worker-check"),
 }
 
 

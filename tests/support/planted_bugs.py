@@ -7,9 +7,9 @@ import psycopg
 # function, what its text says, what it says with the bug in it
 BUGS = {
     "the token is not checked": (
-        "_qwf.write_completed",
-        "and j.token = r.token",
-        "and j.token is not null",
+        "qwf.finish_many",
+        "j.id = r.job_id and j.token = r.token",
+        "j.id = r.job_id and j.token is not null",
     ),
     "a release is counted": (
         "_qwf.transition",
@@ -38,8 +38,8 @@ BUGS = {
     ),
     "a worker that is off is handed jobs": (
         "qwf.claim",
-        "v_terms.closed or v_terms.packed",
-        "v_terms.packed",
+        "if v_terms.closed then return; end if;",
+        "",
     ),
     "a job goes back to the host that lost it": (
         "_qwf.fits",

@@ -150,6 +150,7 @@ class Job:
     worker: str | None = None
     lease_until: datetime | None = None
     wanted_dead: bool = False  # somebody asked for it to be cancelled while it ran
+    request_left: bool = False  # it completed; a tick may find that request
     failed: bool = False  # it has an error to show
     stuck: bool = False  # it asks because it cannot even start
     output: Json = None
@@ -195,6 +196,8 @@ class Model:
     paused: set[str] = field(default_factory=set)
     packed: bool = False  # the queue cpu
     asleep: dict[str, datetime] = field(default_factory=dict)  # workers, since when
+    # how many jobs may have been left to a sleeper in vain since it last claimed
+    in_vain: dict[str, int] = field(default_factory=dict)
     room: int | None = None  # max_running of the queue cpu
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
     workers: dict[str, Worker] = field(default_factory=dict)  # by id
@@ -383,17 +386,31 @@ class Model:
             return {False}
         jobs = [j for j in self.jobs.values() if j.queue == queue and self._fits(j, worker)]
         jobs = [j for j in jobs if j.node.limit is None and queue not in self.paused]
+        if queue not in self.paused and not self.locked_jobs:  # else its row may be locked, too
+            self.in_vain.pop(name, None)
         first = min((j.order() for j in jobs), default=None)
-        return {self._has_better(j, worker) for j in jobs if j.order() == first} or {False}
+        heads = [j for j in jobs if j.order() == first]
+        return {answer for j in heads for answer in self._is_left(j, worker)} or {False}
 
-    def _has_better(self, job: Job, worker: Worker) -> bool:
-        """Return True if the job is new, and a better worker that could run it is asleep."""
-        asleep = [self.workers.get(n) for n, at in self.asleep.items() if at > self.now - ASLEEP]
-        return job.queued_at is not None and job.queued_at > self.now - PATIENCE and any(
-            other is not None and not other.stopped and not self.is_off(other.host)
-            and other.is_better(worker) and self._fits(job, other)
-            for other in asleep
-        )  # fmt: skip
+    def _is_left(self, job: Job, worker: Worker) -> set[bool]:
+        """Return True if the job is new, and a better worker that could run it is asleep; also
+        False if two jobs may have been left in vain to each of those."""
+        better = {
+            name
+            for name, since in self.asleep.items()
+            if (other := self.workers.get(name)) is not None
+            and since > self.now - ASLEEP
+            and not (other.stopped or self.is_off(other.host))
+            and other.is_better(worker)
+            and self._fits(job, other)
+        }
+        if not better or job.queued_at is None:
+            return {False}
+        if job.queued_at <= self.now - PATIENCE:
+            for name in better:  # of one of them, the best that still counts
+                self.in_vain[name] = self.in_vain.get(name, 0) + 1
+            return {False}
+        return {True} if any(self.in_vain.get(name, 0) < 2 for name in better) else {True, False}
 
     def _avoids(self, job: Job, host: str) -> bool:
         """It was lost there not long ago, and somebody else could take it."""
@@ -569,6 +586,7 @@ class Model:
         if outcome == "lost" and job.worker in self.workers:
             job.avoids = (self.workers[job.worker].host, self.now + AVOID)
         if outcome == "completed":
+            job.request_left = job.wanted_dead
             self._close(job, "completed")
             job.output, job.failed = report.output, False
             return

@@ -687,6 +687,7 @@ class Machine(RuleBasedStateMachine):
         worker = pick([*main.model.workers, *WORKERS], number)
         main.rows("select qwf.wake(%s)", worker)
         main.model.asleep.pop(worker, None)
+        main.model.in_vain.pop(worker, None)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self._contended())
     @rule(number=numbers, node=st.sampled_from(NEEDS), apart=st.sampled_from([0.0, 0.0, 7.5]))
@@ -1093,6 +1094,12 @@ def tick(s: Session) -> None:
     wanted["drained"] = model.drain_outbox()
     model.prune()
     done = {part: done[part] for part in wanted}
+    left = [job for job in model.jobs.values() if job.request_left]
+    require(0 <= done["cancelled"] - wanted["cancelled"] <= len(left), "requests", done, wanted)
+    if done["cancelled"] - wanted["cancelled"] == len(left):
+        for job in left:
+            job.request_left = False
+    done["cancelled"] = wanted["cancelled"]
     require(done == wanted, "tick answers", done, wanted)
 
 

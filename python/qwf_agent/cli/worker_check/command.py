@@ -46,7 +46,7 @@ class CheckResult:
     seconds: float
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("--dsn", metavar="URL", help="Use this database, not a temporary server.")
 @click.option(
     "--worker-dsn", metavar="URL",

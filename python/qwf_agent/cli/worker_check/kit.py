@@ -16,6 +16,7 @@ from qwf_agent.cli.worker_check.place import Place
 from qwf_agent.cli.worker_check.process import Process, environment
 from qwf_agent.look import connection
 from qwf_agent.look.connection import Connection
+from qwf_agent.migrate import trust
 
 T = TypeVar("T")
 
@@ -163,7 +164,7 @@ class Kit:
             raise Skipped(
                 "Give the worker a login of its own with --worker-dsn: its sessions are cut."
             )
-        with psycopg.connect(self.place.worker_dsn) as conn:
+        with psycopg.connect(self.place.worker_dsn, cursor_factory=trust.PinnedCursor) as conn:
             login = conn.info.user
         count, deadline = 0, time.monotonic() + for_s
         while time.monotonic() < deadline:

@@ -15,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from qwf_agent import embedded, migrate
+from qwf_agent.migrate import trust
 
 DATABASE = "worker_check"
 LOGIN = "checked_worker"
@@ -55,7 +56,7 @@ def temporary() -> Iterator[Place]:
         cluster.start(SERVER_SETTINGS)
         cluster.ensure_database(DATABASE)
         dsn = cluster.dsn(DATABASE)
-        with psycopg.connect(dsn) as conn:
+        with psycopg.connect(dsn, cursor_factory=trust.PinnedCursor) as conn:
             psycopg.Cursor(conn).execute(migrate.script(transaction=False).encode())
             conn.execute(f"create role {LOGIN} login in role qwf_worker")
             conn.execute("select qwf.change_settings(%s)", [Jsonb(TIMES)])
