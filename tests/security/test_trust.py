@@ -222,6 +222,7 @@ def test_a_schema_that_comes_and_goes_is_not_used(
         run(empty_dsn, *command)
 
 
+@pytest.mark.usefixtures("dsn")  # an administrator has made the roles
 def test_other_users_work_in_a_schema_that_a_plain_user_deployed(
     empty_dsn: str, tenant: Grant
 ) -> None:
