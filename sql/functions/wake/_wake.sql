@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/wake/_wake
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
 -- Guarantees: Writes no row and waits for nobody: rivals skip each other's picks by advisory
---   try-locks, which end with the transaction. Sends no NOTIFY if nobody sleeps. Workers that fell
---   asleep within the last four milliseconds count as woken: they look again by themselves after
---   five, and what they cannot take they pass on. Up to PostgreSQL 18 each NOTIFY costs every
---   listening session of the database a transaction. A worker that only renews its sleep is not
---   counted as freshly asleep (see sleep). A lost wake-up costs the sleeper one poll. On a queue
---   with placement pack the best workers come first, else those that fell asleep last.
+--   try-locks, which end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more
+--   workers fell asleep within the last four milliseconds (a busy fleet), they count as woken: they
+--   look again by themselves after five, and a NOTIFY in every commit would make producers queue
+--   for its lock. A worker that only renews its sleep is not counted as freshly asleep (see sleep).
+--   A lost wake-up costs the sleeper one poll. On a queue with placement pack the best workers come
+--   first, else those that fell asleep last.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: every function that makes a job claimable.
@@ -50,7 +50,7 @@ begin
         s.since desc  -- so that one that died asleep is soon not picked
       limit 64
     ) asleep
-    where asleep.fresh < p_count
+    where (asleep.fresh < 2 or asleep.fresh < p_count)
       and pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
     limit least(p_count, 16)
   ) picked;

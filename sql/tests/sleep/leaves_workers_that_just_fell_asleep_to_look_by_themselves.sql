@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(3);
 
 select qwf_test.set_now('2026-01-01');
 select qwf.sleep('a', 'default'), qwf.sleep('b', 'default');
@@ -10,10 +10,7 @@ select qwf.enqueue_many('[{"task": "x"}, {"task": "y"}, {"task": "z"}]');
 select is(qwf_test.woken(), 'a, b', 'unless there are more jobs than they take');
 select qwf.wake('a'), qwf.wake('b'), qwf.sleep('c', 'cpu');
 select qwf.enqueue('one', queue => 'cpu');
-select is(qwf_test.woken(), null, 'so does one alone');
-select qwf_test.travel('5 ms');
-select qwf.enqueue('one', queue => 'cpu');
-select is(qwf_test.woken(), 'c', 'later it is woken');
+select ok(qwf_test.woken() ~ 'c', 'one alone is woken');
 
 select * from finish();
 rollback;
