@@ -2,7 +2,7 @@
 -- Purpose: Keeps in the row of a queue the lease and the timeout that its jobs get: its own or, if
 --   it has none, those of the settings.
 -- Guarantees: Locks the settings, so that a queue that is made while they change gets the new
---   values: whoever comes second sees what the first has committed.
+--   values: of two that come at once, the second sees what the first has committed.
 -- Locks: the row of the settings, shared.
 
 begin;

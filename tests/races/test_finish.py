@@ -299,3 +299,23 @@ def test_the_release_of_a_worker_waits_for_a_report_about_jobs_of_two_queues(rac
     assert worker.ends() == [("ok", False), ("ok", False)]
     engine.ends()
     race.healthy()
+
+
+def test_jobs_that_leave_a_row_and_others_are_locked_by_id(race: Race) -> None:
+    """Else whoever holds the first job and wants the second, and a report of both, would wait for
+    each other."""
+    race.rows("select qwf.create_queue('cpu', keep_completed => false)")
+    race.rows("select qwf.enqueue('leaves_none', queue => 'cpu')")
+    race.rows("select qwf.enqueue('stays', queue => 'cpu', key => 'k', once => true)")
+    first, second = sorted(claim(race, 2), key=lambda one: one[0])
+    holder, reporter = race.session(), race.session()
+    lock = "select from qwf.jobs where id = %s for no key update"
+    holder.begin()
+    holder.rows(lock, first[0])
+    reporter.start(FINISH, reports(second, first))
+    reporter.waits()
+    holder.rows(lock, second[0])
+    holder.commit()
+    assert [verdict for verdict, _ in reporter.ends()] == ["ok", "ok"]
+    assert race.rows("select task, status from qwf.jobs") == [("stays", "completed")]
+    race.healthy()

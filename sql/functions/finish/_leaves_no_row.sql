@@ -2,7 +2,7 @@
 -- Purpose: True for a job that leaves no row when it completes: its queue keeps no completed jobs,
 --   and nobody needs it, as a node of a run or because its key is used once.
 -- Guarantees: One expression without a pinned search_path, so that the planner inlines it.
--- Called by: finish_many, _drop_completed.
+-- Called by: finish_many.
 
 begin;
 

@@ -6,10 +6,10 @@
 --   report again is answered ok, except about a job that left no row in an earlier call. An error
 --   while fanning out never undoes the end of the job: the event waits in the outbox. Completion
 --   wins over a pending cancel request, which tick() deletes.
---   Ordinary reports of jobs that leave a row cost one statement. It writes none of them if one
---   report is not ordinary. Those that it did not end go through _end_attempts. Each job is found
---   by id and token alone, whatever the statistics say: the token is null unless the job is
---   running.
+--   Ordinary reports cost one statement, if their jobs all leave a row or all leave none. It writes
+--   nothing if one report is not ordinary. What it did not end goes through _end_attempts. Each
+--   job is found by id and token alone, whatever the statistics say: the token is null unless the
+--   job is running.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers of queues that got work; workers whose bodies have to stop.
 
@@ -30,6 +30,8 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_is _qwf.report_terms;
+  v_leaving bigint;
+  v_jobs bigint;
   v_ended _qwf.finished;
 begin
   select
@@ -38,15 +40,22 @@ begin
     into v_is
   from qwf.settings s;
   begin
-    if v_is.dropping <> '{}' and (
-      select _qwf.leaves_no_row(j, v_is.dropping) from qwf.jobs j
-      where j.id = (finish_many.reports #>> '{0,job_id}')::bigint)
-    then
+    if v_is.dropping <> '{}' then
+      select count(*) filter (where _qwf.leaves_no_row(j, v_is.dropping)), count(*)
+        into v_leaving, v_jobs
+      from qwf.jobs j
+      where j.id = any (array(
+        select (r.value ->> 'job_id')::bigint
+        from jsonb_array_elements(finish_many.reports) r));
+    end if;
+    if v_leaving between 1 and v_jobs - 1 then
+      v_ended := null;  -- _finish_rest locks all of them by id
+    elsif v_leaving > 0 then
       v_ended := _qwf.drop_completed(finish_many.reports, v_is, v_now);
     else
       with report as materialized (
-        select u.job_id, u.token, coalesce(nullif(u.output, 'null'), '{}') as output,
-          coalesce(nullif(u.detail, 'null'), '{}') as detail,
+        select u.job_id, u.token, coalesce(u.output, '{}') as output,
+          coalesce(u.detail, '{}') as detail,
           _qwf.is_ordinary(u.value, u.outcome, u.output, u.error, u.detail,
             v_is.max_output, v_is.max_detail) as ordinary
         from rows from (
@@ -62,8 +71,6 @@ begin
           token = null, lease_expires_at = null
         from report r
         where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
-          -- in a case: else the planner may think that few jobs leave a row, and read all of them
-          and case when r.ordinary then not _qwf.leaves_no_row(j, v_is.dropping) end
         returning j.id, j.run_id, j.queue, j.task, j.attempt, r.token, j.claimed_by, j.queued_at,
           j.claimed_at, r.detail, j.project, j.key, j.key_state
       ), attempted as (

@@ -59,7 +59,8 @@ begin
         || case when (  -- elements of maps are among them
           select true from qwf.jobs j
           where j.id = any (v_ended) and coalesce(j.parent_id, 0) > 0 limit 1)
-        then array(select o from _qwf.settle_maps(v_ended) o) else '{}' end  -- in this order
+        then array(select o from _qwf.settle_maps(v_ended) o)
+        else '{}' end  -- in this order: see _open_dependants
       else '{}' end;
     v_ready := v_ready || array(select o.id from unnest(v_opened) o where o.status = 'blocked');
     if cardinality(v_ready) > 0 then
