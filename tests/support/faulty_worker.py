@@ -241,11 +241,11 @@ class Worker:
 
     def obey_signals(self, now: float) -> None:
         """Stop the bodies when the grace is over, or at the second signal."""
-        if self.stops and self.stop_at == NEVER and "waits for ever" not in FAULTS:
+        if self.stops and self.stop_at == NEVER and "waits forever" not in FAULTS:
             self.stop_at = now + self.settings["stop_grace"]
             if "gives back at once" in FAULTS:
                 self.stop_at = now
-        twice = self.stops > 1 and not FAULTS & {"waits for ever", "hears one signal"}
+        twice = self.stops > 1 and not FAULTS & {"waits forever", "hears one signal"}
         if twice or now > self.stop_at:
             for attempt in self.attempts:
                 attempt.stop("released", self.settings["cancel_grace"])

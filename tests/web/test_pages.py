@@ -78,7 +78,7 @@ def wrong(visitor: Visitor, path: str) -> list[str]:
 
 
 def looked_at(visitor: Visitor, path: str) -> tuple[list[str], int | None, list[str]]:
-    """What is wrong with the answer, its status and its links; no status if a handler raised."""
+    """The fault of an answer, its status and its links; no status if a handler raised."""
     try:
         answer = visitor.get(path)
     except Exception as error:  # whatever a handler raises is here, and a page of its own outside

@@ -55,7 +55,7 @@ FAULTS = {
     "off-drain": "claims as another",
     "stop-idle": "does not deregister",
     "stop-drain": "gives back at once",
-    "stop-long": "waits for ever",
+    "stop-long": "waits forever",
     "stop-twice": "hears one signal",
 }
 

@@ -26,7 +26,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "node": {"numbers": "numbers beyond 2^53 are rounded"},
     "ruby": {},
 }
-# What the examples are asked by default: a minute each for the rest, which mostly waits.
+# The checks of an example by default. All of them take a minute for each example.
 BRIEF = {"completed", "error", "kept-log", "cancel", "off-hard", "stop-long"}
 PROGRAMS = {"bash": "psql/worker.sh", "node": "node/worker.mjs"}
 

@@ -217,7 +217,7 @@ class Child:
             self._send_bytes(answer)
 
     def _keep(self, answer: bytes) -> bool:
-        """Put the answer into the shared memory; returns whether there was room."""
+        """Put the answer into the shared memory; return False if there is no room."""
         try:
             return self._channel.answers.put(answer, self._sent)
         except Exception:  # the body has replaced what this uses

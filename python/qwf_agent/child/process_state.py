@@ -27,8 +27,8 @@ LIMITS = (
 
 
 class LimitWatch:
-    """Notes whether a resource limit may have changed, because to read all of them after each body
-    would be eight system calls. It knows of the calls from Python only: C code may set one unseen.
+    """Notes that a resource limit may have changed. To read all limits after each body would take
+    eight system calls. It knows of the calls from Python only: C code may set one unseen.
 
     An audit hook would see these calls too, but with one each id() takes four times and
     copy.deepcopy 1.6 times as long, in all bodies.

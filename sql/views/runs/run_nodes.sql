@@ -40,7 +40,8 @@ comment on column qwf.run_nodes.job_id is 'Job that executes it.';
 comment on column qwf.run_nodes.status is 'State of that job.';
 comment on column qwf.run_nodes.attempt is 'Number of its last attempt; 0: none yet.';
 comment on column qwf.run_nodes.progress is 'How far it is, from 0 to 1; null: it has not said.';
-comment on column qwf.run_nodes.message is 'The last message about its progress, cut to 200 characters.';
+comment on column qwf.run_nodes.message is
+  'The last message about its progress, cut to 200 characters.';
 comment on column qwf.run_nodes.error is
   'Of its last error the line that says what is wrong, cut to 200 letters.';
 comment on column qwf.run_nodes.worker is 'Worker that had it last.';
