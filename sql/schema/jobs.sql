@@ -67,6 +67,7 @@ create table qwf.jobs (
   parent_id bigint,
   element int,
   elements int,
+  next_element int,
   progress real,
   progress_message text,
   beat_at timestamptz,
@@ -80,34 +81,18 @@ create table qwf.jobs (
 -- The order of this index is the claim order; it holds only queued jobs.
 create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
   where status = 'queued' and limit_by is null;
--- Shorter walks in the same order: of one limit, of one model, of light jobs.
-create index jobs_claim_limited on qwf.jobs (queue, limit_by, run_next desc, priority, position)
-  where status = 'queued' and limit_by is not null;
-create index jobs_claim_limited_light on qwf.jobs (
-    queue, limit_by, run_next desc, priority, position)
-  where status = 'queued' and limit_by is not null and light;
-create index jobs_claim_model on qwf.jobs (
-    queue, required_model, run_next desc, priority, position)
-  where status = 'queued' and limit_by is null and required_model is not null;
-create index jobs_claim_light on qwf.jobs (queue, run_next desc, priority, position)
-  where status = 'queued' and limit_by is null and light;
+-- Shorter walks in the same order: of one limit, or of one model without a limit; of light jobs of
+-- one limit, or without one.
+create index jobs_claim_lane on qwf.jobs (
+    queue, limit_by, coalesce(limit_by, required_model), run_next desc, priority, position)
+  where status = 'queued' and (limit_by is not null or required_model is not null);
+create index jobs_claim_light on qwf.jobs (queue, limit_by, run_next desc, priority, position)
+  where status = 'queued' and light;
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
-create index jobs_due on qwf.jobs (run_at) where status = 'scheduled';
-create index jobs_failed on qwf.jobs (finished_at) where status = 'failed';
--- The oldest question, and the one that ends first: since and expires_at of pending_inputs.
-create index jobs_awaiting on qwf.jobs ((
-    date_trunc('milliseconds', coalesce(queued_at, created_at) at time zone 'UTC')
-    at time zone 'UTC'), id)
-  where status = 'awaiting_input';
-create index jobs_ending on qwf.jobs ((case when queue is null
-    then date_trunc('second', expires_at at time zone 'UTC') at time zone 'UTC' end), id)
-  where status = 'awaiting_input' and (case when queue is null
-    then date_trunc('second', expires_at at time zone 'UTC') at time zone 'UTC' end) is not null;
-create index jobs_expiry on qwf.jobs (expires_at)
-  where expires_at is not null and status in ('scheduled', 'queued', 'awaiting_input');
+-- A scheduled job has no finished_at: its part is in the order of run_at.
+create index jobs_due_or_failed on qwf.jobs (status, finished_at, run_at)
+  where status in ('scheduled', 'failed');
 create unique index jobs_elements on qwf.jobs (parent_id, element) where parent_id is not null;
-create index jobs_elements_waiting on qwf.jobs (parent_id, element)
-  where parent_id is not null and status = 'blocked';
 create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not null;
 -- At most one job of a key waits, and at most one has started.
 create unique index jobs_key on qwf.jobs (project, task, key, (key_state = 's'))
@@ -177,6 +162,8 @@ comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';
 comment on column qwf.jobs.elements is 'Number of elements of an expanded map; null: none.';
+comment on column qwf.jobs.next_element is
+  'No element of the map before this one is blocked; null: it has not been expanded.';
 comment on column qwf.jobs.failed_elements is 'Elements of the map that failed.';
 comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
 comment on column qwf.jobs.claimed_at is 'Time of the last claim.';

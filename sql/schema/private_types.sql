@@ -24,13 +24,13 @@ comment on type _qwf.claim_terms is
   'worker: its row, null if it is not registered.';
 
 create type _qwf.picked as (
-  "row" tid, id bigint, run_id bigint, inputs jsonb, error text, keyed boolean, out_dir text,
+  "row" tid, id bigint, run_id bigint, inputs jsonb, error text, rare boolean, out_dir text,
   run_created_at timestamptz);
 comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
-  'hold no reference), or why they cannot be resolved; keyed: it has a key and takes over from an '
-  'older job of it that waits for its next try. Of a node also the folder of its run, and when the '
-  'run was enqueued.';
+  'hold no reference), or why they cannot be resolved; rare: it has a key, and may take over from '
+  'an older job of it that waits for its next try, or a deadline. Of a node also the folder of '
+  'its run, and when the run was enqueued.';
 
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is

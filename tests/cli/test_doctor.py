@@ -67,7 +67,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "qwf migrate verify",
     ),
     "an index was dropped": (
-        ["drop index qwf.jobs_due"], "drift", "index qwf.jobs_due is missing",
+        ["drop index qwf.jobs_due_or_failed"], "drift", "index qwf.jobs_due_or_failed is missing",
         "qwf migrate verify",
     ),
     "a trigger was disabled": (

@@ -654,6 +654,7 @@ def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) ->
         " case when id % 2 = 0 then now() + id * interval '1 s' end, queue = null"
         " where status = 'queued'",
     )
+    misjudged.execute("insert into qwf.waits select w.* from qwf.jobs j, _qwf.waits_of(j) w")
     for ending in ("false", "true"):
         first = f"select * from qwf.find_inputs(ending => {ending}, max_rows => 10)"
         assert worst(misjudged, 8, lambda of=first: walked(misjudged, of)) < 60
@@ -663,6 +664,40 @@ def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) ->
         ).fetchone()  # type: ignore[misc]
         later = f"{first[:-1]}, after => '{at}', after_job => {job})"
         assert worst(misjudged, 8, lambda of=later: walked(misjudged, of)) < 60
+
+
+def test_expiring_reads_what_is_over(misjudged: psycopg.Connection[Any]) -> None:
+    """However many jobs and questions have time left, and though none did at the time of the
+    statistics."""
+    change_all(
+        misjudged,
+        "update qwf.jobs set expires_at = now() + interval '1 day' where status = 'queued'",
+    )
+    change_all(
+        misjudged,
+        "update qwf.jobs set status = 'awaiting_input', input_spec = '{}', queue = null,"
+        " expires_at = now() + interval '1 day' where status = 'scheduled'",
+    )
+    misjudged.execute("insert into qwf.waits select w.* from qwf.jobs j, _qwf.waits_of(j) w")
+    expire = "select _qwf.expire_jobs() + _qwf.expire_inputs()"
+    assert worst(misjudged, 8, lambda: walked(misjudged, expire)) < 20
+    over = "select job_id from qwf.waits where kind = 'deadline' order by job_id limit 10"
+    late = "now() - interval '1 s'"
+    for _ in range(8):
+        misjudged.execute(f"update qwf.jobs set expires_at = {late} where id in ({over})")
+        misjudged.execute(f"update qwf.waits set at = {late} where job_id in ({over})")
+        assert rows_read(misjudged, expire) < 10 * 10
+    assert misjudged.execute("select count(*) from qwf.jobs where status = 'cancelled'").fetchone(
+    ) == (80,)  # fmt: skip
+
+
+def test_opening_an_element_passes_few_that_ended(misjudged: psycopg.Connection[Any]) -> None:
+    misjudged.execute("select qwf.enqueue_run('map')")
+    items = psycopg.types.json.Jsonb({"items": list(range(WIDE))})
+    report = "select qwf.finish(c.job_id, c.token, 'completed', %s) from qwf.claim('gpu', 'w') c"
+    misjudged.execute(report, [items])
+    assert worst(misjudged, 60, lambda: finish(misjudged, "gpu", 1)) < 60
+    assert worst(misjudged, 8, lambda: finish(misjudged, "gpu", 50)) < 50 * 30
 
 
 def test_counting_failures_by_box_reads_the_newest_alone(

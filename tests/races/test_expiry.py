@@ -8,10 +8,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from support.interleave import Race, Session, claim, finish
+from support.interleave import Race, Session, claim, finish, until
 
+ENDS = pytest.mark.parametrize("commits", [True, False])
+EXPIRES = "select expires_at from qwf.jobs where id = %s"
 ANSWER = "select qwf.submit_input(%s, 'ask', '\"yes\"')"
-LATE = "expires_at = qwf.now() - interval '1 s'"
 
 
 def overdue(race: Race, **keys: Any) -> int:
@@ -22,7 +23,7 @@ def overdue(race: Race, **keys: Any) -> int:
     definition = {"name": "timed", "steps": [{**ask, **keys}, step]}
     race.rows("select qwf.register_workflow(%s)", json.dumps(definition))
     run = int(race.one("select qwf.enqueue_run('timed')"))
-    race.rows(f"update qwf.jobs set {LATE} where run_id = %s and status = 'awaiting_input'", run)
+    race.make_late(race.one("select job_id from qwf.pending_inputs where run_id = %s", run))
     return run
 
 
@@ -36,7 +37,7 @@ def refusal(session: Session) -> str | None:
 # questions
 
 
-@pytest.mark.parametrize("commits", [True, False])
+@ENDS
 def test_a_question_that_is_being_answered_does_not_expire(race: Race, commits: bool) -> None:
     """Expiry does not wait, and does not override the answer."""
     run = overdue(race, default="no")
@@ -106,24 +107,25 @@ def test_a_question_expires_while_its_run_is_cancelled(race: Race, first: str) -
 
 def test_a_job_that_is_being_claimed_does_not_expire(race: Race) -> None:
     """It is due to expire while the claim is open. A claimed job never expires."""
-    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h')")
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '0.5 s')")
     worker, clock = race.session(), race.nonblocking()
     worker.begin()
     (held,) = claim(worker)
+    until(lambda: race.one("select at < qwf.now() from qwf.waits"))
     assert clock.one("select _qwf.expire_jobs()") == 0
-    worker.rows(f"update qwf.jobs set {LATE} where id = %s", job)
     worker.commit()
     assert clock.one("select _qwf.expire_jobs()") == 0
+    assert race.one("select count(*) from qwf.waits") == 0
     assert finish(race, held, outcome="released") == [("ok", False)]
     assert clock.one("select _qwf.expire_jobs()") == 0
     assert race.status(job) == "queued"
     race.healthy()
 
 
-@pytest.mark.parametrize("commits", [True, False])
+@ENDS
 def test_a_job_that_expires_is_not_claimed_meanwhile(race: Race, commits: bool) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h', key => 'k')")
-    race.rows(f"update qwf.jobs set {LATE} where id = %s", job)
+    race.make_late(job)
     clock, worker = race.session(), race.nonblocking()
     clock.begin()
     assert clock.one("select _qwf.expire_jobs()") == 1
@@ -136,11 +138,84 @@ def test_a_job_that_expires_is_not_claimed_meanwhile(race: Race, commits: bool) 
     race.healthy()
 
 
+@pytest.mark.parametrize("first", ["cancel", "expire"])
+@ENDS
+def test_a_job_expires_while_it_is_cancelled(race: Race, first: str, commits: bool) -> None:
+    """The second of the two does not wait; the deadline goes with the job."""
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h')")
+    race.make_late(job)
+    cancel, expire = f"select qwf.cancel_job({job})", "select _qwf.expire_jobs()"
+    one, other = race.session(), race.nonblocking()
+    one.begin()
+    assert one.one(cancel if first == "cancel" else expire) in ("cancelled", 1)
+    race.healthy()
+    assert other.one(expire if first == "cancel" else cancel) in (0, "requested")
+    one.commit() if commits else one.kill()
+    race.settle()
+    assert race.status(job) == "cancelled"
+    assert race.one("select count(*) from qwf.waits") == 0
+
+
+@ENDS
+def test_a_job_does_not_expire_while_a_producer_gives_it_more_time(
+    race: Race, commits: bool
+) -> None:
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h', key => 'k')")
+    race.make_late(job)
+    producer, clock = race.session(), race.nonblocking()
+    producer.begin()
+    producer.rows("select qwf.enqueue('t', queue => 'cpu', expires => '2 h', key => 'k')")
+    assert clock.one("select _qwf.expire_jobs()") == 0
+    producer.commit() if commits else producer.rollback()
+    race.healthy()
+    assert clock.one("select _qwf.expire_jobs()") == (0 if commits else 1)
+    race.settle()
+    assert race.status(job) == ("queued" if commits else "cancelled")
+
+
+def test_a_deadline_that_a_producer_moved_is_found_by_a_tick_that_began_before(race: Race) -> None:
+    """The tick has its snapshot, and locks the job after the producer; the new time is over too."""
+    enqueue = "select qwf.enqueue('t', queue => 'cpu', expires => %s, key => %s)"
+    first, job = race.one(enqueue, "1 h", "a"), race.one(enqueue, "1 h", "k")
+    race.make_late(first)
+    race.make_late(job)
+    open_gate = race.gate("qwf.jobs", f"old.id = {first} and new.status = 'cancelled'")
+    producer, clock = race.session(), race.session()
+    producer.begin()
+    producer.rows(enqueue, "1 ms", "k")
+    until(lambda: race.one("select clock_timestamp() > %s", producer.one(EXPIRES, job)))
+    clock.start("select _qwf.expire_jobs()")
+    clock.waits()
+    producer.commit()
+    open_gate()
+    assert clock.ends() == [(2,)]
+    race.healthy()
+    assert race.one("select count(*) from qwf.waits") == 0
+
+
+@pytest.mark.parametrize("second", ["select _qwf.expire_jobs()", "select qwf.prune()"])
+def test_an_expired_job_that_is_being_retried_stays(race: Race, second: str) -> None:
+    """Neither its old deadline nor its age ends it."""
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h')")
+    race.make_late(job)
+    assert race.one("select _qwf.expire_jobs()") == 1
+    race.rows("update qwf.jobs set created_at = created_at - interval '1 year'")
+    race.rows("update qwf.jobs set finished_at = finished_at - interval '1 year'")
+    one, other = race.session(), race.nonblocking()
+    one.begin()
+    one.rows("select qwf.retry_job(%s)", job)
+    other.rows(second)
+    one.commit()
+    other.rows(second)
+    race.complete_all()
+    assert race.status(job) == "completed"
+
+
 # deadlines
 
 
 @pytest.mark.parametrize("first", ["deadline", "finish"])
-@pytest.mark.parametrize("commits", [True, False])
+@ENDS
 def test_the_last_node_finishes_as_the_deadline_passes(
     race: Race, first: str, commits: bool
 ) -> None:
@@ -194,7 +269,7 @@ def asking(race: Race, **args: str) -> int:
     return int(job)
 
 
-@pytest.mark.parametrize("commits", [True, False])
+@ENDS
 def test_two_decisions_about_a_job_at_once(race: Race, commits: bool) -> None:
     job = asking(race)
     one, other = race.session(), race.session()
@@ -244,7 +319,7 @@ def test_a_job_that_asks_leaves_its_key_to_a_newer_one(race: Race) -> None:
     race.healthy()
 
 
-@pytest.mark.parametrize("commits", [True, False])
+@ENDS
 def test_a_job_that_asks_is_retried_while_a_producer_uses_its_key(
     race: Race, commits: bool
 ) -> None:

@@ -151,7 +151,7 @@ def test_a_worker_with_a_loaded_model_starts_at_the_floor(race: Race, holder: Se
     race.rows(f"{add} from generate_series(1, {BEHIND})", 20)
     for _ in range(BEHIND // 1000):
         finish(warm, *claim(warm, 1000, worker=box))
-    until(lambda: walked(warm, box, index="jobs_claim_model") < LITTLE)
+    until(lambda: walked(warm, box, index="jobs_claim_lane") < LITTLE)
     until(lambda: walked(warm, box) < LITTLE)
     jobs = {p: race.one(add, p) for p in (30, 20, 10)}
     plain = race.one(PRIORITY, 5)

@@ -34,9 +34,12 @@ NOT_OFFERED = "QW005"  # a job that could not start cannot be retried
 CLOCK = [  # makes time pass for rows
     """update qwf.jobs set run_at = qwf.now() - interval '1 s' where id in (
         select id from qwf.jobs where status = 'scheduled' for update skip locked)""",
-    """update qwf.jobs set expires_at = qwf.now() - interval '1 s' where id in (
-        select id from qwf.jobs where status = 'awaiting_input' and expires_at is not null
-        for update skip locked)""",
+    """with late as (
+        update qwf.jobs set expires_at = qwf.now() - interval '1 s' where id in (
+          select id from qwf.jobs where status = 'awaiting_input' and expires_at is not null
+          for update skip locked)
+        returning id, expires_at)
+      update qwf.waits w set at = l.expires_at from late l where w.job_id = l.id""",
     """update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s' where id in (
         select id from qwf.jobs where status = 'running' and random() < 0.3
         for update skip locked)""",

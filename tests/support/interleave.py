@@ -267,6 +267,15 @@ class Race(Session):
             list(jobs),
         )
 
+    def make_late(self, job: int) -> None:
+        """Let the time pass by which the question or the job expires."""
+        self.rows(
+            "with late as (update qwf.jobs set expires_at = qwf.now() - interval '1 s'"
+            "  where id = %s returning id, expires_at)"
+            " update qwf.waits w set at = l.expires_at from late l where w.job_id = l.id",
+            job,
+        )
+
     def gate(self, table: str, when: str) -> Callable[[], None]:
         """Make updates of matching rows wait, within a statement, until the result is called.
 

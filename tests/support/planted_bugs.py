@@ -61,6 +61,16 @@ BUGS = {
         "< (select s.affinity_max_wait from qwf.settings s)",
         "is not null",
     ),
+    "a job keeps its deadline when it starts": (
+        "qwf.claim",
+        "if v_rare then delete",
+        "if false then delete",
+    ),
+    "an answered question goes on waiting": (
+        "_qwf.apply_answer",
+        "delete from qwf.waits w where w.job_id = p_job.id;",
+        "",
+    ),
 }
 
 

@@ -33,7 +33,7 @@ begin
       j.status = 'scheduled' and j.guarded and j.attempt = 0 as unopened
     from qwf.jobs j
     where j.id = any (p_jobs)
-      and j.status::text in ('queued', 'scheduled')  -- written so as not to use jobs_due
+      and j.status::text in ('queued', 'scheduled')  -- written so as not to use jobs_due_or_failed
     order by j.id
     for no key update skip locked
   ), due as (

@@ -22,9 +22,9 @@ begin
   update qwf.jobs j set
     status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0,
     output = null, resolved_inputs = null, input_spec = n.input_spec, elements = null,
-    failed_elements = 0, run_at = null, finished_at = null, expires_at = null, avoid_host = null,
-    avoid_until = null, last_error = null, last_exit_code = null, progress = null,
-    progress_message = null
+    next_element = null, failed_elements = 0, run_at = null, finished_at = null,
+    expires_at = null, avoid_host = null, avoid_until = null, last_error = null,
+    last_exit_code = null, progress = null, progress_message = null
   from qwf.graph_nodes n
   where j.id = any (p_jobs) and n.graph_id = j.graph_id and n.idx = j.node_idx;
   update qwf.jobs j set remaining_deps = (

@@ -36,10 +36,10 @@ begin
       and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
     update qwf.jobs m set
       status = 'blocked', retries = m.retries + 1, finished_at = null, last_error = null,
-      output = null, failed_elements = 0, remaining_deps = e.open,
+      output = null, failed_elements = 0, remaining_deps = e.open, next_element = e.first,
       progress = 1 - e.open::real / m.elements
     from (
-      select count(*) as open from qwf.jobs j
+      select count(*) as open, coalesce(min(j.element), 0) as first from qwf.jobs j
       where j.parent_id = v_map.id and j.status = 'blocked') e
     where m.id = v_map.id;
     perform _qwf.open_elements(v_map.id, coalesce(v_map.max_parallel, 2147483647));

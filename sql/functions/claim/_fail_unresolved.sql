@@ -14,8 +14,10 @@ returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_refused bigint[] := array(select p.id from unnest(p_picked) p where p.error is not null);
 begin
-  if not exists (select from unnest(p_picked) p where p.error is not null) then
+  if v_refused = '{}' then
     return p_picked;
   end if;
   with refused as (
@@ -49,8 +51,7 @@ begin
   insert into qwf.outbox (run_id, job_id, kind)
   select r.run_id, r.id, case r.status when 'failed' then 'failed' else 'asked' end
   from refused r;
-  perform _qwf.announce_trouble(
-    array(select p.id from unnest(p_picked) p where p.error is not null));
+  perform _qwf.add_waits(v_refused), _qwf.announce_trouble(v_refused);
   perform _qwf.wake_for_limit(l.name, count(*)::int)
   from unnest(p_picked) p
   join qwf.jobs j on j.id = p.id

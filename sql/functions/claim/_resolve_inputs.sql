@@ -34,7 +34,7 @@ begin
       for v_job in
         select p.row, p.id, p.run_id, r.out_dir, r.created_at as since, n.inputs, n.scope
         from unnest(p_picked[v_next : v_next + v_size - 1]) with ordinality p (
-          "row", id, run_id, inputs, error, keyed, out_dir, run_created_at, ord)
+          "row", id, run_id, inputs, error, rare, out_dir, run_created_at, ord)
         left join lateral (
           select b.out_dir, b.created_at from qwf.runs b where b.id = p.run_id offset 0) r on true
         cross join lateral (

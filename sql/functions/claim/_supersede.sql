@@ -18,7 +18,7 @@ begin
   with newer as materialized (
     select j.id, j.project, j.task, j.key
     from unnest(p_picked) p join qwf.jobs j on j.ctid = p.row
-    where p.keyed
+    where p.rare
   ), older as materialized (
     select o.id, n.id as newer
     from newer n cross join lateral (  -- from the index jobs_key
@@ -40,7 +40,7 @@ begin
   from ended e;
   return array(
     select p from unnest(p_picked) p
-    where not p.keyed or not exists (
+    where not p.rare or not exists (
       select from qwf.jobs j
       where j.ctid = p.row
         and _qwf.started_with_key(j.project, j.task, j.key, true) is not null));

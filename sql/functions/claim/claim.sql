@@ -44,7 +44,7 @@ declare
   v_walked bigint;
   v_secret bytea := uuid_send(gen_random_uuid());
   v_runs bigint[];
-  v_keyed boolean;
+  v_rare boolean;
 begin
   select
     -- limit 1 and not exists: the planner might read the whole table for that, into a hash table
@@ -78,8 +78,8 @@ begin
   else
     v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
     v_jobs := array(
-      select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
-        )::_qwf.picked
+      select (j.ctid, j.id, j.run_id, null, null,
+        j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
       from qwf.jobs j
       where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
         and _qwf.fits(j, v_worker, v_now)
@@ -91,9 +91,9 @@ begin
     end if;
   end if;
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
-  select array_agg(p.run_id) filter (where p.run_id is not null), bool_or(p.keyed)
-    into v_runs, v_keyed from unnest(v_jobs) p;
-  if v_keyed then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
+  select array_agg(p.run_id) filter (where p.run_id is not null), bool_or(p.rare)
+    into v_runs, v_rare from unnest(v_jobs) p;
+  if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
     perform _qwf.wake_another(claim.queue, v_worker, v_now, claim.max_jobs,
       coalesce(v_special.room, claim.max_jobs), cardinality(v_jobs));
@@ -104,6 +104,7 @@ begin
     v_runs := array(select p.run_id from unnest(v_jobs) p);
     v_jobs := _qwf.fail_unresolved(v_jobs, claim.worker, v_now);
   end if;
+  if v_rare then delete from qwf.waits w using unnest(v_jobs) p where w.job_id = p.id; end if;
   return query
   update qwf.jobs j set
     status = 'running', token = _qwf.new_token(j.id, v_secret), attempt = j.attempt + 1,

@@ -34,6 +34,7 @@ begin
     when sqlstate 'QW002' then  -- drops the lock on a row claimed between read and lock
       return null;
   end;
+  delete from qwf.waits w where w.job_id = p_job_id;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
   values (qwf.now(), v_run_id, p_job_id, 'cancelled', _qwf.actor(),
     jsonb_build_object('reason', p_reason));

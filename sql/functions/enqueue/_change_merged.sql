@@ -29,6 +29,10 @@ begin
   then  -- an edit must not end with the patience of an earlier caller
     update qwf.jobs j set expires_at = v_expires_at where j.id = p_there.id;
   end if;
+  if num_nonnulls(p_there.expires_at, v_expires_at) > 0 then
+    delete from qwf.waits w where w.job_id = p_there.id and v_expires_at is null;
+    perform _qwf.add_waits(array[p_there.id]);
+  end if;
   if v_sooner then
     update qwf.jobs j set
       status = case when v_now then 'queued' else 'scheduled' end::qwf.job_status,

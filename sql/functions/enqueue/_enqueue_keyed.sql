@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/enqueue/_enqueue_keyed
--- Purpose: Enqueues one standalone job that has a key, and tells the producer if its arguments are
---   not used.
+-- Purpose: Enqueues one standalone job that has a key or a deadline, and tells the producer if its
+--   arguments are not used.
 -- Guarantees: No notice if the job of the key has the same arguments.
 -- Locks: as _insert_job.
 -- Notifies: one sleeper of the queue.

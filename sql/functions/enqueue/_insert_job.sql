@@ -59,6 +59,9 @@ begin
       return v_merged;
     end if;  -- else it started or ended: its place is free
   end loop;
+  if p_job.expires is not null then
+    perform _qwf.add_waits(array[v_id]);
+  end if;
   return (v_id, false, 'new')::qwf.enqueued;
 end $$;
 

@@ -31,6 +31,9 @@ begin
     returning j.id
   )
   select array_agg(i.id order by i.id) into v_ids from inserted i;
+  if exists (select from unnest(p_jobs) i where i.expires is not null) then
+    perform _qwf.add_waits(v_ids);
+  end if;
   perform _qwf.wake(i.queue, count(*)::int)
   from unnest(p_jobs) i
   where (i.run_at > v_now) is not true

@@ -55,13 +55,13 @@ begin
       coalesce(enqueue.light, false), enqueue.max_losses, enqueue.key_mode)::_qwf.new_job;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
-  if enqueue.key is not null then
+  if num_nonnulls(enqueue.key, enqueue.expires) > 0 then
     v_id := _qwf.enqueue_keyed(v_job, v_now);
-  else  -- without a key, one insert is enough
+  else  -- without a key and a deadline, one insert is enough
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      on_failure, expires_at, project, labels, created_at)
+      on_failure, project, labels, created_at)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
@@ -70,8 +70,7 @@ begin
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure,
-      greatest(enqueue.run_at, v_now) + enqueue.expires, coalesce(enqueue.project, ''),
-      coalesce(enqueue.labels, '{}'), v_now)
+      coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), v_now)
     returning j.id into v_id;
     if v_asleep and not v_later then
       perform _qwf.wake(enqueue.queue, 1);

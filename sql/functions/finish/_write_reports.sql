@@ -36,7 +36,10 @@ begin
   perform _qwf.record_attempts(v_held, v_now, v_settings), _qwf.record_unusual(v_ended, v_now);
   perform _qwf.wake(e.queue, count(*)::int)
   from unnest(v_ended) e where e.status = 'queued' group by e.queue;
-  perform _qwf.announce_trouble(array(select e.id from unnest(v_ended) e));
+  perform _qwf.add_waits(v_troubled), _qwf.announce_trouble(v_troubled)
+  from (select array_agg(e.id) from unnest(v_ended) e
+    where e.status in ('failed', 'awaiting_input')) t (v_troubled)
+  where v_troubled is not null;
   delete from qwf.cancel_requests c
   using (  -- tick() deletes those that somebody has locked
     select r.job_id

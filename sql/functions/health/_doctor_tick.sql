@@ -32,7 +32,7 @@ begin
   return query
   select 'problem', null, 'due but not queued: ' || _qwf.counted(c.jobs, 'job'), v_hint
   from (select count(*) as jobs from qwf.jobs j
-    where j.status = 'scheduled' and j.run_at < v_late) c
+    where j.status = 'scheduled' and j.finished_at is null and j.run_at < v_late) c
   where c.jobs > 0;
   return query
   select 'problem', 'schedule ' || s.name,

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
--- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, and
---   the lease and the timeout in the row of a queue.
+-- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs,
+--   the lease and the timeout in the row of a queue, what jobs wait for, and next_element of maps.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.
@@ -27,6 +27,18 @@ begin
     from qwf.queues q cross join qwf.settings s
     where (q.effective_lease, q.effective_timeout)
       is distinct from (coalesce(q.lease, s.lease), coalesce(q.timeout, s.timeout));
+  return query
+    select 'waits has what jobs wait for', 'job ' || coalesce(w.job_id, j.job_id),
+      format('%s since %s until %s, has %s since %s until %s',
+        coalesce(j.kind, 'nothing'), j.since, j.at, coalesce(w.kind, 'nothing'), w.since, w.at)
+    from (select x.* from qwf.jobs b cross join lateral _qwf.waits_of(b) x) j
+    full join qwf.waits w on w.job_id = j.job_id and w.kind = j.kind
+    where j is distinct from w;
+  return query
+    select 'no element before next_element of its map is blocked', 'job ' || j.id,
+      format('element %s, next_element %s of job %s', j.element, m.next_element, m.id)
+    from qwf.jobs j join qwf.jobs m on m.id = j.parent_id
+    where j.status = 'blocked' and (j.element >= m.next_element) is not true;
   if not pg_is_in_recovery() then
     return query
       select 'a live log has its job', 'job ' || l.job_id, 'the job is gone'

@@ -52,13 +52,16 @@ begin
       from qwf.jobs f where f.id = p_job) k
     where j.id = k.id
     returning j.id, j.run_id, j.status into v_opened.id, v_opened.run_id, v_opened.status;
-    perform _qwf.announce_trouble(array[p_job]);
+    perform _qwf.add_waits(array[p_job]), _qwf.announce_trouble(array[p_job]);
     return v_opened;
   end if;
   v_count := _qwf.insert_elements(p_job, p_list, v_inputs);
   update qwf.jobs j set
     elements = v_length, remaining_deps = -v_count.closed,
-    failed_elements = v_length + v_count.closed, progress = 0
+    failed_elements = v_length + v_count.closed, progress = 0,
+    -- those that failed at once may lie between the queued ones, so this may be too low
+    next_element = case when v_count.closed + v_count.active + v_count.waiting < 0
+      then v_count.active else v_length end
   where j.id = p_job;
   return (p_job, v_count.run_id, _qwf.map_verdict(p_job), v_count)::_qwf.opened;
 end $$;

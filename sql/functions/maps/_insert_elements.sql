@@ -19,6 +19,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_count _qwf.node_count;
+  v_troubled bigint[];
 begin
   with element as materialized (
     select e.n::int - 1 as element, r.value as inputs, _qwf.resolution_error(r.error) as error,
@@ -65,9 +66,10 @@ begin
   perform _qwf.wake(j.queue, v_count.active) from qwf.jobs j
   where j.id = p_map and v_count.active > 0;
   if jsonb_array_length(p_list) + v_count.closed > 0 or v_count.waiting > 0 then
-    perform _qwf.announce_trouble(array(
+    v_troubled := array(
       select j.id from qwf.jobs j
-      where j.parent_id = p_map and j.status in ('failed', 'awaiting_input')));
+      where j.parent_id = p_map and j.status in ('failed', 'awaiting_input'));
+    perform _qwf.add_waits(v_troubled), _qwf.announce_trouble(v_troubled);
   end if;
   return v_count;
 end $$;

@@ -1,6 +1,8 @@
 -- Deploy qwf:functions/maps/_open_elements
 -- Purpose: Queues the next elements of a map that max_parallel holds back.
--- Guarantees: In the order of the list.
+-- Guarantees: In the order of the list. Looks for them from next_element of the map on, and moves
+--   that when twenty elements lie between: so it passes few elements that were opened before, and
+--   seldom writes the map.
 -- Locks: blocked elements of a run the caller has locked.
 -- Notifies: sleepers of the queue.
 -- Called by: _resume_maps, _settle_maps.
@@ -16,22 +18,32 @@ set enable_sort = off
 set jit = off
 as $$
 declare
-  v_queue text;
+  v_map qwf.jobs;
+  v_opened bigint[];
+  v_last int;
 begin
+  select m.* into v_map from qwf.jobs m where m.id = p_map;
+  select array_agg(n.id), max(n.element) into v_opened, v_last
+  from (
+    select e.id, e.element from qwf.jobs e
+    where e.parent_id = p_map and e.element >= v_map.next_element and e.status = 'blocked'
+    order by e.element
+    limit p_count
+  ) n;
+  if coalesce(cardinality(v_opened), 0) < p_count then
+    v_last := v_map.elements;  -- none is left
+  end if;
+  if v_last - v_map.next_element >= 20 or v_last = v_map.elements then
+    update qwf.jobs m set next_element = v_last where m.id = p_map and m.next_element < v_last;
+  end if;
   return query
   update qwf.jobs j set
     status = 'queued', position = _qwf.next_position(), queued_at = qwf.now()
-  from (
-    select e.id from qwf.jobs e
-    where e.parent_id = p_map and e.status = 'blocked'
-    order by e.element
-    limit p_count
-  ) next
-  where j.id = next.id
+  from unnest(v_opened) with ordinality o (id, n)
+  where j.id = o.id
   returning j.id, j.run_id, j.status, null::_qwf.node_count;
   if found then
-    select m.queue into v_queue from qwf.jobs m where m.id = p_map;
-    perform _qwf.wake(v_queue, p_count);
+    perform _qwf.wake(v_map.queue, p_count);
   end if;
 end $$;
 

@@ -48,6 +48,7 @@ begin
       else j.last_error end,
     input_spec = case when v_kind <> 'retried' then j.input_spec end
   where j.id = p_job.id;
+  delete from qwf.waits w where w.job_id = p_job.id;
   if v_kind = 'retried' then
     perform _qwf.wake(p_job.queue, 1);
   elsif v_kind = 'aborted' then

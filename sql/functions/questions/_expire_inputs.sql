@@ -13,6 +13,11 @@ create function _qwf.expire_inputs(p_max_inputs int default 100) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
@@ -23,9 +28,10 @@ declare
   v_count int := 0;
 begin
   for v_due in
-    select j.id from qwf.jobs j join qwf.runs r on r.id = j.run_id
-    where j.expires_at <= v_now and j.status = 'awaiting_input' and j.queue is null
-    order by j.expires_at
+    select j.id
+    from qwf.waits w join qwf.jobs j on j.id = w.job_id join qwf.runs r on r.id = j.run_id
+    where w.kind = 'question' and w.at <= v_now
+    order by w.at
     limit p_max_inputs
     for no key update of r skip locked
   loop
@@ -43,6 +49,7 @@ begin
           status = 'failed', finished_at = v_now,
           last_error = format('nobody answered within %s', j.input_spec ->> 'expires')
         where j.id = v_job.id;
+        delete from qwf.waits w where w.job_id = v_job.id;
         perform _qwf.announce_trouble(array[v_job.id]);
         perform _qwf.apply_events(
           _qwf.take_events(array[v_job.run_id])

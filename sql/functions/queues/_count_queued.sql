@@ -38,7 +38,8 @@ begin
       select count(*) from (
         select from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
-        order by j.limit_by desc, j.run_next, j.priority desc, j.position desc
+        order by j.limit_by desc, coalesce(j.limit_by, j.required_model) desc, j.run_next,
+          j.priority desc, j.position desc
         limit p_most - v_count.queued) limited);
     v_count.estimated := v_count.queued = p_most;
     if v_count.estimated then

@@ -31,6 +31,7 @@ as $$
       union all
       (select j.position from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = h.limit_by
+        and coalesce(j.limit_by, j.required_model) = h.limit_by
         and j.run_next = h.run_next and j.priority = h.priority
         and j.position between s.low and s.high
       order by j.limit_by desc, j.run_next, j.priority desc, j.position desc limit 1)) l
@@ -55,6 +56,7 @@ as $$
       union all
       (select j.position from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = p.limit_by
+        and coalesce(j.limit_by, j.required_model) = p.limit_by
         and j.run_next = p.run_next and j.priority = p.priority
         and j.position >= p.start and j.position < p.beyond
       order by j.limit_by, j.run_next desc, j.priority, j.position limit 200)) w) s

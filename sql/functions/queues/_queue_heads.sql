@@ -35,23 +35,27 @@ begin
   ), limited (name, run_next, priority, "position", id, queued_at) as (
     (select j.limit_by, j.run_next, j.priority, j.position, j.id, j.queued_at from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
-    order by j.limit_by, j.run_next desc, j.priority, j.position limit 1)
+    order by j.limit_by, coalesce(j.limit_by, j.required_model), j.run_next desc,
+      j.priority, j.position limit 1)
     union all
     select n.* from limited l
     cross join lateral (
       (select j.limit_by, j.run_next, j.priority, j.position, j.id, j.queued_at from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = l.name
+        and coalesce(j.limit_by, j.required_model) = l.name
         and j.run_next = l.run_next and j.priority > l.priority
       order by j.limit_by, j.run_next desc, j.priority, j.position limit 1)
       union all
       (select j.limit_by, j.run_next, j.priority, j.position, j.id, j.queued_at from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = l.name
+        and coalesce(j.limit_by, j.required_model) = l.name
         and l.run_next and not j.run_next
       order by j.limit_by, j.run_next desc, j.priority, j.position limit 1)
       union all
       (select j.limit_by, j.run_next, j.priority, j.position, j.id, j.queued_at from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by > l.name
-      order by j.limit_by, j.run_next desc, j.priority, j.position limit 1)
+      order by j.limit_by, coalesce(j.limit_by, j.required_model), j.run_next desc,
+        j.priority, j.position limit 1)
       limit 1) n
   )
   (select null, f.* from free f limit 100)

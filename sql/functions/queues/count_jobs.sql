@@ -31,7 +31,7 @@ begin
     select j.queue, count(*) from qwf.jobs j where j.status = 'running' group by j.queue
   ), due as materialized (  -- no index has the queue of scheduled jobs
     select j.queue from qwf.jobs j
-    where j.status = 'scheduled' order by j.run_at limit count_jobs.most
+    where j.status = 'scheduled' order by j.finished_at, j.run_at limit count_jobs.most
   ), scheduled (queue, jobs) as (
     select d.queue, count(*) from due d group by d.queue
   )

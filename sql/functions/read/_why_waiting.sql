@@ -61,7 +61,8 @@ as $$
     and exists (
       select from qwf.jobs j
       where j.queue = p_job.queue and j.status = 'queued' and j.limit_by is null
-        and j.required_model = w.current_model)
+        and j.required_model = w.current_model
+        and coalesce(j.limit_by, j.required_model) = w.current_model)
 $$;
 
 commit;

@@ -26,6 +26,7 @@ begin
   where j.id = was.id
   returning j.run_id, j.id, case was.status
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;
+  delete from qwf.waits w where w.job_id = any (v_free);
   -- a node that began to ask after its run's events were taken: its question is withdrawn too
   return query
   delete from qwf.outbox o

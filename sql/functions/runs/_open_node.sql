@@ -47,6 +47,7 @@ begin
   if v_opened.status = 'queued' then
     perform _qwf.wake(v_opened.queue, 1);
   elsif v_opened.status <> 'skipped' then
+    perform _qwf.add_waits(array[p_job]);
     perform _qwf.announce_trouble(array[p_job]);
   end if;
   return (v_opened.id, v_opened.run_id, v_opened.status, null)::_qwf.opened;

@@ -25,8 +25,8 @@ begin
         select j.id from qwf.jobs j
         where 'running' = any (p_filter.statuses) and j.status = 'running'
         union all
-        select j.id from qwf.jobs j
-        where 'awaiting_input' = any (p_filter.statuses) and j.status = 'awaiting_input'
+        select w.job_id from qwf.waits w
+        where 'awaiting_input' = any (p_filter.statuses) and w.kind = 'question'
         union all
         select j.id from qwf.jobs j
         where 'failed' = any (p_filter.statuses) and j.status = 'failed'

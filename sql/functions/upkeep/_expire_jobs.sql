@@ -11,7 +11,11 @@ create function _qwf.expire_jobs() returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
 set enable_material = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
 set jit = off
 as $$
 declare
@@ -19,11 +23,13 @@ declare
   v_count int;
 begin
   with overdue as materialized (
-    select j.id from qwf.jobs j
-    where j.expires_at <= v_now and j.status in ('scheduled', 'queued') and j.attempt = 0
-    order by j.expires_at
+    select j.id
+    from qwf.waits w join qwf.jobs j on j.id = w.job_id
+    where w.kind = 'deadline' and w.at <= v_now
+      and j.expires_at <= v_now and j.status in ('scheduled', 'queued') and j.attempt = 0
+    order by w.at
     limit 1000
-    for no key update skip locked
+    for no key update of j skip locked
   ), expired as (
     update qwf.jobs j set
       status = 'cancelled', finished_at = v_now,
@@ -31,6 +37,8 @@ begin
     from overdue o
     where j.id = o.id
     returning j.id, j.expires_at
+  ), over as (
+    delete from qwf.waits w using overdue o where w.job_id = o.id
   ), event as (
     insert into qwf.job_events (at, job_id, type, actor, detail)
     select v_now, e.id, 'expired', _qwf.actor(), jsonb_build_object('expires_at', e.expires_at)

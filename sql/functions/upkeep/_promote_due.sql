@@ -23,8 +23,8 @@ declare
 begin
   with due as materialized (
     select j.id, j.run_at from qwf.jobs j
-    where j.status = 'scheduled' and j.run_at <= v_now
-    order by j.run_at
+    where j.status = 'scheduled' and j.finished_at is null and j.run_at <= v_now
+    order by j.finished_at, j.run_at  -- as jobs_due_or_failed has them
     limit p_max_jobs
     for no key update skip locked
   ), placed as materialized (

@@ -15,8 +15,11 @@ declare
   v_job timestamptz;
   v_schedule timestamptz;
 begin
-  select min(j.run_at) into v_job
-  from qwf.jobs j where j.status = 'scheduled' and j.run_at < 'infinity';
+  select j.run_at into v_job
+  from qwf.jobs j
+  where j.status = 'scheduled' and j.finished_at is null and j.run_at < 'infinity'
+  order by j.finished_at, j.run_at
+  limit 1;
   select min(s.next_at) into v_schedule
   from qwf.schedules s where s.next_at > p_since and s.next_at < 'infinity';
   return case when least(v_job, v_schedule) <= v_now then 0

@@ -21,7 +21,7 @@ begin
       select j.* from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
         and _qwf.fits(j, p_worker, p_now)
-      order by j.run_next desc, j.priority, j.position limit p_count;
+      order by j.limit_by, j.run_next desc, j.priority, j.position limit p_count;
     when p_limit is null then
       return query
       select j.* from qwf.jobs j
@@ -38,6 +38,7 @@ begin
       return query
       select j.* from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
+        and coalesce(j.limit_by, j.required_model) = p_limit
         and _qwf.fits(j, p_worker, p_now)
       order by j.run_next desc, j.priority, j.position limit p_count;
   end case;

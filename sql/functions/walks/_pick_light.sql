@@ -14,12 +14,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
-      )::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null,
+      j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
       and _qwf.fits(j, p_worker, p_now)
-    order by j.run_next desc, j.priority, j.position
+    order by j.limit_by, j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
 end $$;

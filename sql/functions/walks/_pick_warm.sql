@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/walks/_pick_warm
 -- Purpose: Picks jobs for a worker with a loaded model: first those with run_next, then those that
 --   need the model.
--- Guarantees: Walks along jobs_claim, over the jobs with run_next only, and along jobs_claim_model.
+-- Guarantees: Walks along jobs_claim, over the jobs with run_next only, and along jobs_claim_lane.
 --   If the session keeps a floor (see _keep_floor), the second walk starts there: below it lies no
 --   job without a limit that fits the worker.
 -- Locks: queued jobs that nobody else has locked.
@@ -22,8 +22,8 @@ declare
   v_walked bigint;
 begin
   v_run_next := array(
-    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
-      )::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null,
+      j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
       and _qwf.fits(j, p_worker, p_now)
@@ -34,18 +34,20 @@ begin
     return v_run_next || _qwf.pick_warm_above(
       v_floor.bands, p_queue, p_worker, p_now, p_count - cardinality(v_run_next));
   end if;
-  v_walked := _qwf.index_entries_walked('qwf.jobs_claim_model');
+  v_walked := _qwf.index_entries_walked('qwf.jobs_claim_lane');
   v_jobs := array(
-    select (j.ctid, j.id, j.run_id, null, null, j.once or j.key_state = 'w', null, null
-      )::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null,
+      j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
-      and j.required_model = p_worker.current_model and _qwf.fits(j, p_worker, p_now)
-    order by j.priority, j.position
+      and j.required_model = p_worker.current_model
+      and coalesce(j.limit_by, j.required_model) = p_worker.current_model
+      and _qwf.fits(j, p_worker, p_now)
+    order by j.limit_by, j.priority, j.position
     limit p_count - cardinality(v_run_next)
     for no key update skip locked);
   perform _qwf.keep_floor(p_queue, p_worker)
-  where _qwf.index_entries_walked('qwf.jobs_claim_model') - v_walked > 1000 + cardinality(v_jobs);
+  where _qwf.index_entries_walked('qwf.jobs_claim_lane') - v_walked > 1000 + cardinality(v_jobs);
   return v_run_next || v_jobs;
 end $$;
 

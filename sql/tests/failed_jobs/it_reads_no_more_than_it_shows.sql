@@ -8,7 +8,7 @@ select 'a', 'cpu', case when n % 100 = 0 then 'failed' else 'completed' end::qwf
 from generate_series(1, 5000) n;
 analyze qwf.jobs;
 select matches(qwf_test.plan_of('select * from qwf.failed_jobs limit 10'),
-  'Index Scan Backward using jobs_failed', 'it walks an index of failures');
+  'Index Scan Backward using jobs_due_or_failed', 'it walks an index of failures');
 
 select * from finish();
 rollback;

@@ -13,7 +13,7 @@ select doesnt_match(qwf_test.plan_of(
 select matches(qwf_test.plan_of($$
     select id, last_error from qwf.job_details
     where status = 'failed' order by finished_at desc limit 10
-  $$), 'Index Scan Backward using jobs_failed', 'and it walks an index of failures');
+  $$), 'Index Scan Backward using jobs_due_or_failed', 'and it walks an index of failures');
 
 select * from finish();
 rollback;

@@ -47,7 +47,8 @@ cross join lateral (
     select from qwf.jobs j
     where j.queue = m.queue and j.required_model = m.model and j.status = 'queued'
       and j.limit_by is null
-    order by j.run_next, j.priority desc, j.position desc limit 1001
+      and coalesce(j.limit_by, j.required_model) = m.model
+    order by j.limit_by desc, j.run_next, j.priority desc, j.position desc limit 1001
   ) j
 ) q
 where m.known and (m.served or q.waiting > 0 or not m.served_somewhere)

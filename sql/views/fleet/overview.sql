@@ -10,7 +10,7 @@ create view qwf.overview as
 select
   q.queued, q.more_queued, q.running, q.scheduled, q.more_scheduled, q.queues, q.held,
   (select count(*) from (
-    select from qwf.jobs j where j.status = 'awaiting_input' order by j.id limit 1001) a)::int
+    select from qwf.waits w where w.kind = 'question' order by w.since limit 1001) a)::int
     as questions,
   (select count(*) from (
     select from qwf.jobs j

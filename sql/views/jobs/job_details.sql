@@ -13,9 +13,9 @@ select
   j.max_attempts, j.max_losses, j.backoff, j.timeout, j.stall_timeout, j.required_model,
   j.light, j.vram_mb, j.requires, j.limit_by, j.on_failure, j.run_if, j.expires_at,
   j.avoid_host, j.avoid_until, j.parent_id, j.element, j.elements, j.failed_elements,
-  j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message, j.beat_at,
-  j.last_error, j.last_exit_code, j.origin, j.key, j.key_state, j.once, j.labels, j.created_at,
-  j.queued_at, j.started_at, j.finished_at,
+  j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
+  j.beat_at, j.last_error, j.last_exit_code, j.origin, j.key, j.key_state, j.once, j.labels,
+  j.created_at, j.queued_at, j.started_at, j.finished_at,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
   round(extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
@@ -108,6 +108,8 @@ comment on column qwf.job_details.avoid_until is 'Until when that host is avoide
 comment on column qwf.job_details.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.job_details.element is 'Position in the list of that map, from 0.';
 comment on column qwf.job_details.elements is 'Number of elements of an expanded map; null: none.';
+comment on column qwf.job_details.next_element is
+  'No element of the map before this one is blocked; null: it has not been expanded.';
 comment on column qwf.job_details.failed_elements is 'Elements of the map that failed.';
 comment on column qwf.job_details.claimed_by is 'Worker of the last claim.';
 comment on column qwf.job_details.claimed_at is 'Time of the last claim.';

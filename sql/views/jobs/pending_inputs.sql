@@ -1,28 +1,26 @@
 -- Deploy qwf:views/jobs/pending_inputs
 -- Purpose: Questions that wait for a person: of inputs and of failed jobs.
--- Guarantees: expires_at and since are written as indexes of qwf.jobs have them, and nothing is
+-- Guarantees: expires_at and since are written as indexes of qwf.waits have them, and nothing is
 --   sorted here, so that a reader of the first hundred reads a hundred.
 
 begin;
 
 create view qwf.pending_inputs as
 select
-  j.run_id, r.workflow, j.node_id, j.task, j.id as job_id, j.project,
+  j.run_id, r.workflow, j.node_id, j.task, w.job_id, j.project,
   case when j.input_spec ->> 'widget' = 'on_failure' then 'failure' else 'input' end as asks,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'prompt' as prompt,
-  date_trunc('second', clock.now - coalesce(j.queued_at, j.created_at)) as age,
-  case when j.queue is null
-    then date_trunc('second', j.expires_at at time zone 'UTC') at time zone 'UTC' end as expires_at,
-  date_trunc('milliseconds', coalesce(j.queued_at, j.created_at) at time zone 'UTC')
-    at time zone 'UTC' as since,
+  date_trunc('second', clock.now - w.since) as age,
+  date_trunc('second', w.at at time zone 'UTC') at time zone 'UTC' as expires_at, w.since,
   j.input_spec as spec,
   case jsonb_typeof(j.input_spec -> 'show') when 'array' then j.input_spec -> 'show'
     when 'string' then jsonb_build_array(j.input_spec -> 'show')
     when 'object' then jsonb_build_array(j.input_spec -> 'show') else '[]' end as show
-from qwf.jobs j
+from qwf.waits w
+join qwf.jobs j on j.id = w.job_id
 cross join (select qwf.now() as now) clock
 left join qwf.runs r on r.id = j.run_id
-where j.status = 'awaiting_input';
+where w.kind = 'question';
 comment on view qwf.pending_inputs is
   'Questions that wait for a person (order by since); answer with '
   'select qwf.submit_input(run_id, node_id, value) '

@@ -30,8 +30,8 @@ left join (
 ) b on b.run_id = r.id
 left join (
   select j.run_id, count(*) as waiting
-  from qwf.jobs j
-  where j.status = 'awaiting_input'
+  from qwf.waits w join qwf.jobs j on j.id = w.job_id
+  where w.kind = 'question'
   group by j.run_id
 ) q on q.run_id = r.id
 order by r.id desc;

@@ -57,6 +57,7 @@ execute function qwf_test.tg_machine_jam();
 # Deleting a few rows is a hundred times faster than truncating.
 TABLES = (
     *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "job_events", "input_answers"),
+    "waits",
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
     *("host_minutes", "queue_minutes"),
 )

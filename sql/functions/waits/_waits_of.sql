@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/waits/_waits_of
+-- Purpose: Returns what a job waits for besides a worker, as the rows that it has in waits.
+-- Guarantees: The only place that says which jobs have which rows. One expression without a pinned
+--   search_path, so that the planner inlines it.
+-- Called by: _add_waits, _kept_invariants.
+
+begin;
+
+create function _qwf.waits_of(p_job qwf.jobs) returns setof qwf.waits
+language sql stable
+as $$
+  select p_job.id, 'question',
+    date_trunc('milliseconds', coalesce(p_job.queued_at, p_job.created_at)),
+    case when p_job.queue is null then p_job.expires_at end
+  where p_job.status = 'awaiting_input'
+  union all
+  select p_job.id, 'deadline', null, p_job.expires_at
+  where p_job.status in ('scheduled', 'queued') and p_job.attempt = 0
+    and p_job.expires_at is not null
+$$;
+
+commit;
