@@ -22,7 +22,8 @@ end $$;
 select is(pg_temp.finds('delete from qwf.waits'), 'waits has what jobs wait for of mail',
   'a job that would never expire');
 select is(pg_temp.finds($$ insert into qwf.waits
-  select j.id, 'question', j.queued_at from qwf.jobs j where j.task = 'plain' $$), 'waits has what jobs wait for of plain', 'a question nobody asked');
+  select j.id, 'question', j.queued_at from qwf.jobs j where j.task = 'plain' $$),
+  'waits has what jobs wait for of plain', 'a question nobody asked');
 select is(pg_temp.finds($$ update qwf.waits set at = at + interval '1 s' $$),
   'waits has what jobs wait for of mail', 'another time');
 select is(pg_temp.finds($$ insert into qwf.waits values (0, 'question') $$),
