@@ -122,6 +122,11 @@ comment on type _qwf.opened is
   'to be opened, or a map that runs. elements: what the elements of a map that was expanded just '
   'now add to the counters of the run.';
 
+create type _qwf.advanced as (ready bigint[], elements bigint[], counts _qwf.node_count[]);
+comment on type _qwf.advanced is
+  'What _advance_runs leaves: guarded nodes to open, elements of maps that have ended, and the '
+  'counts that it did not write. Null: none.';
+
 create type _qwf.queue_head as (
   limit_by text, run_next boolean, priority int, "position" bigint, id bigint,
   queued_at timestamptz);
