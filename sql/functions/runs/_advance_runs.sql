@@ -20,6 +20,7 @@ create function _qwf.advance_runs(
 returns _qwf.advanced
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_memoize = off
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_material = off
