@@ -4,6 +4,7 @@ from bench.scenarios.dag import dag
 from bench.scenarios.drain import drain
 from bench.scenarios.enqueue import enqueue
 from bench.scenarios.fleet import fleet
+from bench.scenarios.hop import hop
 from bench.scenarios.horizon import horizon
 from bench.scenarios.kept import kept
 from bench.scenarios.latency import latency
@@ -21,5 +22,5 @@ from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web, pack, serve, plain, horizon, retention, queues, kept,
+    web, pack, serve, plain, hop, horizon, retention, queues, kept,
 )  # fmt: skip

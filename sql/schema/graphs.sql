@@ -60,7 +60,7 @@ create table qwf.graph_nodes (
   timeout interval,
   stall_timeout interval,
   primary key (graph_id, idx),
-  unique (graph_id, node_id),
+  unique (node_id, graph_id),
   check ((queue is null) = (input_spec is not null))
 );
 comment on table qwf.graph_nodes is 'One node of a graph; enqueue_run copies it into jobs.';

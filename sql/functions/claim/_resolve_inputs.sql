@@ -17,11 +17,13 @@ begin;
 create function _qwf.resolve_inputs(p_picked _qwf.picked[]) returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_memoize = off
 as $$
 declare
-  v_resolved _qwf.picked[] := '{}';
+  v_jobs _qwf.picked[] := p_picked;
   v_size int := cardinality(p_picked);
   v_next int := 1;
+  v_first int;
   v_job record;
   v_start timestamptz := qwf.now();
   v_began timestamptz;
@@ -30,31 +32,29 @@ declare
   v_found _qwf.resolution;
 begin
   while v_next <= cardinality(p_picked) loop
+    v_first := v_next;
     begin
       for v_job in
-        select p.row, p.id, p.run_id, r.out_dir, r.created_at as since, n.inputs, n.scope
-        from unnest(p_picked[v_next : v_next + v_size - 1]) with ordinality p (
-          "row", id, run_id, inputs, error, rare, out_dir, run_created_at, ord)
-        left join lateral (
-          select b.out_dir, b.created_at from qwf.runs b where b.id = p.run_id offset 0) r on true
+        select p.n, g.inputs, s.scope
+        from unnest(p_picked[v_first : v_first + v_size - 1]) with ordinality p (
+          "row", id, run_id, inputs, error, rare, out_dir, run_created_at, n)
         cross join lateral (
-          select j.graph_id, j.node_idx from qwf.jobs j where j.id = p.id offset 0) j
-        left join lateral (
-          select g.inputs, s.scope
-          from (
-            select n.inputs, n.ref_nodes, n.ref_files from qwf.graph_nodes n
-            where n.graph_id = j.graph_id and n.idx = j.node_idx and n.has_refs offset 0) g
-          cross join lateral _qwf.scope(p.run_id, g.ref_nodes, g.ref_files) s) n on true
-        order by p.ord
+          select j.graph_id, j.node_idx from qwf.jobs j where j.ctid = p.row offset 0) j
+        cross join lateral (
+          select n.inputs, n.ref_nodes, n.ref_files from qwf.graph_nodes n
+          where n.graph_id = j.graph_id and n.idx = j.node_idx and n.has_refs offset 0) g
+        cross join lateral _qwf.scope(p.run_id, g.ref_nodes, g.ref_files) s
+        order by p.n
       loop
+        v_next := v_first + v_job.n - 1;
         v_began := qwf.now();
-        v_found := case when v_job.inputs is not null
-          then _qwf.resolve(v_job.inputs, v_job.scope) end;
-        v_resolved[v_next] := (v_job.row, v_job.id, v_job.run_id, v_found.value,
-          _qwf.resolution_error(v_found.error), null, v_job.out_dir, v_job.since)::_qwf.picked;
+        v_found := _qwf.resolve(v_job.inputs, v_job.scope);
+        v_jobs[v_next].inputs := v_found.value;
+        v_jobs[v_next].error := _qwf.resolution_error(v_found.error);
         v_began := null;
         v_next := v_next + 1;
       end loop;
+      v_next := v_first + v_size;
     exception
       when others or query_canceled then
         get stacked diagnostics v_hint = pg_exception_hint;
@@ -66,16 +66,14 @@ begin
         end if;
         exit when sqlstate = '57014' and not v_slow;
         if v_slow or v_size = 1 then
-          v_resolved[v_next] := p_picked[v_next];
-          v_resolved[v_next].error := _qwf.resolution_error(
-            sqlstate || ' ' || left(sqlerrm, 500));
-          exit when sqlstate = '57014';
+          v_jobs[v_next].error := _qwf.resolution_error(sqlstate || ' ' || left(sqlerrm, 500));
           v_next := v_next + 1;
+          exit when sqlstate = '57014';
         end if;
         v_size := 1;
     end;
   end loop;
-  return v_resolved;
+  return v_jobs[: v_next - 1];
 end $$;
 
 commit;

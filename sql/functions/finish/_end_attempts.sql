@@ -34,7 +34,7 @@ begin
     group by n.queue;
   end if;
   if v_ended.events is not null then
-    v_ended.pending := nullif(_qwf.apply_where_free(v_ended.events), '{}');
+    v_ended.pending := _qwf.apply_where_free(v_ended.events);
   end if;
   return v_ended;
 end $$;

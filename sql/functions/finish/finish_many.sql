@@ -33,6 +33,7 @@ declare
   v_leaving bigint;
   v_jobs bigint;
   v_ended _qwf.finished;
+  v_is_done boolean;
 begin
   select
     array(select q.name from qwf.queues q where not q.keep_completed),
@@ -99,11 +100,14 @@ begin
     when data_exception then
       perform _qwf.raise_malformed_report(finish_many.reports);
   end;
-  if v_ended.count = jsonb_array_length(finish_many.reports)
-    and v_ended.keys is null and v_ended.events is null
+  v_is_done := v_ended.count = jsonb_array_length(finish_many.reports) and v_ended.keys is null
     -- now: a limit that was made meanwhile has given running jobs their slots
-    and (select true from qwf.limit_slots l where l.job_id is not null limit 1) is null
-  then
+    and (select true from qwf.limit_slots l where l.job_id is not null limit 1) is null;
+  if v_is_done and v_ended.events is not null then
+    v_ended.pending := _qwf.apply_where_free(v_ended.events);
+    v_ended.events := null;
+  end if;
+  if v_is_done and v_ended.pending is null then
     return query
     select (r.value ->> 'job_id')::bigint, 'ok', false
     from jsonb_array_elements(finish_many.reports) r;
