@@ -34,7 +34,7 @@ begin
     when sqlstate 'QW002' then  -- drops the lock on a row claimed between read and lock
       return null;
   end;
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
   values (qwf.now(), v_run_id, p_job_id, 'cancelled', _qwf.actor(),
     jsonb_build_object('reason', p_reason));
   return case v_was

@@ -30,10 +30,10 @@ begin
   perform _qwf.forget_logs(v_now);
   v_done := jsonb_build_object(
     'runs', _qwf.prune_runs(prune.max_rows), 'jobs', _qwf.prune_jobs(prune.max_rows));
-  delete from qwf.job_events e
+  delete from _qwf.event_log e
   where e.at < v_old
     and e.id = any (array(
-      select o.id from qwf.job_events o
+      select o.id from _qwf.event_log o
       where o.job_id is null and o.run_id is null
       order by o.run_id, o.id limit prune.max_rows));
   get diagnostics v_count = row_count;

@@ -7,7 +7,7 @@ select is_empty($$
   select p.oid::regprocedure, m.found[1]
   from pg_proc p
   cross join lateral regexp_matches(p.prosrc,
-    '(?:update|delete from|truncate)\s+qwf\.(?:job_attempts|job_events|input_answers)\M', 'gi')
+    '(?:update|delete from|truncate)\s+_?qwf\.(?:job_attempts|event_log|input_answers)\M', 'gi')
     m (found)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and (p.pronamespace::regnamespace::text, p.proname) not in (

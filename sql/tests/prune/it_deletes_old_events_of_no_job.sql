@@ -2,14 +2,14 @@ begin;
 select plan(3);
 
 select qwf_test.set_now('2030-01-01');
-insert into qwf.job_events (at, type, actor, detail)
+insert into _qwf.event_log (at, kind, actor, detail)
 select qwf.now(), 'worker_off', 'me', jsonb_build_object('n', n) from generate_series(1, 3) n;
 select qwf_test.travel('20 days');
-insert into qwf.job_events (at, type, actor) values (qwf.now(), 'worker_on', 'me');
+insert into _qwf.event_log (at, kind, actor) values (qwf.now(), 'worker_on', 'me');
 select qwf_test.travel('11 days');
 select is((qwf.prune(2) ->> 'events')::int, 2, 'as many as asked for');
 select is((qwf.prune(2) ->> 'events')::int, 1, 'then the rest');
-select is((select string_agg(type, ',') from qwf.job_events), 'worker_on', 'younger ones stay');
+select is((select string_agg(kind, ',') from _qwf.event_log), 'worker_on', 'younger ones stay');
 
 select * from finish();
 rollback;

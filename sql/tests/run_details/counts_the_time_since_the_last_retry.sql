@@ -11,7 +11,7 @@ select qwf_test.travel('1 h');
 select results_eq('select seconds, retried_at from qwf.run_details',
   'values (90.5::float8, null::timestamptz)', 'from its start to its end');
 select qwf.retry_run(qwf_test.run());
-update qwf.job_events set at = qwf.now();
+update _qwf.event_log set at = qwf.now();
 select qwf_test.travel('5 s');
 select results_eq('select seconds, retried_at from qwf.run_details',
   $$ values (5::float8, qwf.now() - interval '5 s') $$, 'from its retry to now');

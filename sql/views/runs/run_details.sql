@@ -19,8 +19,8 @@ select
 from qwf.runs r
 cross join (select qwf.now() as now) clock
 left join lateral (
-  select max(t.at) as retried_at from qwf.job_events t
-  where t.run_id = r.id and t.job_id is null and t.type = 'retried'
+  select max(t.at) as retried_at from _qwf.event_log t
+  where t.run_id = r.id and t.job_id is null and t.kind = 'retried'
 ) e on true;
 comment on view qwf.run_details is
   'A run without its nodes: select * from qwf.run_details where id = 7.';
