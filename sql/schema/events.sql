@@ -11,7 +11,8 @@ create table _qwf.event_log (
   kind text not null check (kind in (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
     'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
-    'worker_server', 'server_broken', 'folder_moved')),
+    'worker_server', 'server_broken', 'folder_moved', 'run_ended', 'job_failed', 'question_asked',
+    'question_answered', 'events_restarted')),
   subject text,
   names jsonb,
   run_id bigint,
@@ -24,7 +25,7 @@ create table _qwf.event_log (
 create unique index event_log_seq on _qwf.event_log (seq) where seq is not null;
 create index event_log_new on _qwf.event_log (id) where seq is null;
 create index event_log_job on _qwf.event_log (job_id, id) where job_id is not null;
-create index event_log_run on _qwf.event_log (run_id, id) where run_id is not null;
+create index event_log_run on _qwf.event_log (run_id, job_id, id) where run_id is not null;
 comment on table _qwf.event_log is
   'One row an event; people read view qwf.events. Whoever changes something writes its row in the '
   'same transaction; number_events() gives it a number, and prune() deletes old ones.';
@@ -55,7 +56,10 @@ create table _qwf.event_numbers (
   single boolean primary key default true check (single),
   first_seq bigint not null default 1,
   last_seq bigint not null default 0,
-  timeline text
+  timeline text,
+  floor_id bigint not null default 0,
+  mark_id bigint not null default 0,
+  looked_at timestamptz
 );
 insert into _qwf.event_numbers default values;
 comment on table _qwf.event_numbers is
@@ -66,5 +70,11 @@ comment on column _qwf.event_numbers.first_seq is
 comment on column _qwf.event_numbers.last_seq is 'The last number given; 0: none yet.';
 comment on column _qwf.event_numbers.timeline is
   'Timeline of the server that gave it: a standby that takes over has another one. Null: none yet.';
+comment on column _qwf.event_numbers.floor_id is
+  'Events with a smaller id have numbers, except those of a transaction that was open for 10 '
+  'seconds; only a hint.';
+comment on column _qwf.event_numbers.mark_id is 'The last id at looked_at: the next floor.';
+comment on column _qwf.event_numbers.looked_at is
+  'When all events were last looked at, not only those from the floor on.';
 
 commit;

@@ -11,13 +11,14 @@ insert into _qwf.event_log (run_id, job_id, kind, actor, detail) values
   (qwf_test.run(), -1, 'lost', 'w', '{}'),
   (null, null, 'server_broken', 'w', '{"server": "x"}');
 select results_eq($$
-  select type, job_id, node_id, task from qwf.event_overview where run_id = qwf_test.run()
+  select kind, job_id, node_id, task from qwf.event_overview where run_id = qwf_test.run()
   order by id
 $$, $$
-  values ('retried', null, null, null), ('lost', qwf_test.job('s/a'), 's/a', 'a')
-$$, 'of a run: its own, and those of its jobs');
+  values ('retried', null, null, null), ('lost', qwf_test.job('s/a'), 's/a', 'a'),
+    ('lost', -1, null, null)
+$$, 'of a run: its own, and those of its jobs, also of one that is gone');
 select results_eq($$
-  select type, run_id, actor, detail from qwf.event_overview where job_id = qwf_test.job('b')
+  select kind, run_id, actor, detail from qwf.event_overview where job_id = qwf_test.job('b')
 $$, $$ values ('expired', null::bigint, 'w', '{}'::jsonb) $$, 'of a standalone job');
 select bag_eq('select id from qwf.event_overview', 'select id from _qwf.event_log',
   'every event is in it once, also of jobs that are gone');

@@ -12,8 +12,9 @@ select is((select count(*) from _qwf.event_log), 1::bigint, 'completing is not u
 select qwf.enqueue('b', max_attempts => 2, backoff => '[0]');
 select qwf_test.attempt('b', 'error'), qwf_test.attempt('b', 'released'),
   qwf_test.attempt('b', 'error');
-select is((select count(*) from _qwf.event_log), 1::bigint,
-  'nor is a failure or a release: the attempts show it');
+select results_eq('select kind, subject, detail from _qwf.event_log order by id desc limit 1',
+  $$ values ('job_failed', null, '{"error": "error", "attempt": 3}'::jsonb) $$,
+  'nor is a failure that is retried, or a release');
 
 select * from finish();
 rollback;

@@ -25,7 +25,7 @@ cross join lateral (
   union all
   select e.at, null, e.kind, e.actor, null, null, left(nullif(e.detail, '{}')::text, 200)
   from _qwf.event_log e
-  where e.job_id = j.id
+  where e.job_id = j.id and e.kind <> 'job_failed'  -- its attempt tells
 ) t (at, attempt, what, by, waited, took, detail)
 order by j.id, t.at, t.attempt;
 comment on view qwf.job_timeline is

@@ -64,7 +64,7 @@ limit 100
 """
 # offset: else the planner may walk back over the events of all runs to have them in order.
 EVENTS = """
-select e.id, e.at, e.job_id, e.node_id, e.type, e.actor, e.detail
+select e.id, e.at, e.job_id, e.node_id, e.kind, e.actor, e.detail
 from (select * from qwf.event_overview r where r.run_id = %(run)s::bigint offset 0) e
 order by e.id desc
 limit 100
