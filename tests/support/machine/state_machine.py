@@ -64,7 +64,9 @@ RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
-delete from _qwf.event_log; delete from qwf.limit_slots; delete from qwf.limits;
+delete from _qwf.event_log;
+update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0;
+delete from qwf.limit_slots; delete from qwf.limits;
 {";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.last_complete_tick', 0),
