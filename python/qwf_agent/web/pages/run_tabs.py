@@ -69,6 +69,13 @@ from (select * from qwf.event_overview r where r.run_id = %(run)s::bigint offset
 order by e.id desc
 limit 100
 """
+TRIES = """
+select t.try, t.status, t.started_at, t.finished_at, t.seconds, t.node_id, t.error
+from qwf.run_tries t
+where t.run_id = %(run)s::bigint
+order by t.try desc
+limit 100
+"""
 CONTEXT = """
 select jsonb_pretty(r.context) as context, r.context as parsed
 from qwf.run_details r
@@ -174,6 +181,7 @@ async def _show_history(
     return {
         "answers": await look.rows(ANSWERS, run=run["id"]),
         "events": await look.rows(EVENTS, run=run["id"]),
+        "tries": await look.rows(TRIES, run=run["id"]),
     }
 
 
