@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         PermanentError,
         TemporaryError,
         cell_for,
+        events,
         jobs,
         runs,
     )  # fmt: skip
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "TemporaryError", "__version__",
-    "cell_for", "jobs", "runs",
+    "cell_for", "events", "jobs", "runs",
 ]  # fmt: skip
 
 

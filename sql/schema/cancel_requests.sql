@@ -14,7 +14,7 @@ comment on table qwf.cancel_requests is
   'the running job.';
 comment on column qwf.cancel_requests.job_id is 'The job; the row is deleted when the job ends.';
 comment on column qwf.cancel_requests.requested_by is
-  'Login that asked, as in job_events.actor.';
+  'Login that asked, as in qwf.events.login.';
 comment on column qwf.cancel_requests.reason is 'Why.';
 comment on column qwf.cancel_requests.requested_at is 'When.';
 

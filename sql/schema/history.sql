@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/history
--- History: attempts, unusual events, answers, files. Append-only.
+-- History: attempts, answers, files. Append-only.
 
 begin;
 
@@ -36,32 +36,6 @@ comment on column qwf.job_attempts.detail is
   'The rest of the report, as it came: reason, exit_code, signal, max_rss_bytes, cpu_seconds, '
   'gpu_peak_bytes, usage and so on. The view attempt_overview has them as columns.';
 
-create table qwf.job_events (
-  id bigint generated always as identity primary key,
-  at timestamptz not null default clock_timestamp(),
-  run_id bigint,
-  job_id bigint,
-  type text not null check (type in (
-    'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
-    'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
-    'worker_server', 'server_broken', 'folder_moved')),
-  actor text not null,
-  detail jsonb not null default '{}'
-);
-create index job_events_job on qwf.job_events (job_id, id);
-create index job_events_run on qwf.job_events (run_id, id) where job_id is null;
-comment on table qwf.job_events is 'An unusual event in the life of a job or run.';
-comment on column qwf.job_events.id is 'Grows in order of writing.';
-comment on column qwf.job_events.at is 'When.';
-comment on column qwf.job_events.run_id is 'The run; null: none.';
-comment on column qwf.job_events.job_id is 'The job; null: the run as a whole.';
-comment on column qwf.job_events.type is 'Kind of the event.';
-comment on column qwf.job_events.actor is
-  'Worker or login that did it; web for ada: login web, which said in the setting qwf.actor that '
-  'it acts for ada. Nobody checks that name.';
-comment on column qwf.job_events.detail is
-  'Reason, readings, and what else helps to understand it.';
-
 create table qwf.input_answers (
   id bigint generated always as identity primary key,
   job_id bigint not null,
@@ -79,7 +53,7 @@ comment on column qwf.input_answers.run_id is 'Its run.';
 comment on column qwf.input_answers.node_id is 'Its node.';
 comment on column qwf.input_answers.value is 'The value given.';
 comment on column qwf.input_answers.answered_by is
-  'Who answered: the name given, else the login as in job_events.actor.';
+  'Who answered: the name given, else the login as in qwf.events.login.';
 comment on column qwf.input_answers.answered_at is 'When.';
 
 create table qwf.run_files (

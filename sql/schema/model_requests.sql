@@ -26,7 +26,7 @@ comment on column qwf.model_requests.queue is 'The queue whose worker should do 
 comment on column qwf.model_requests.model is 'The model; null: unload all.';
 comment on column qwf.model_requests.action is 'load or unload.';
 comment on column qwf.model_requests.requested_by is
-  'Who asked: the name given, else the login as in job_events.actor.';
+  'Who asked: the name given, else the login as in qwf.events.login.';
 comment on column qwf.model_requests.requested_at is
   'When it was asked for; no worker takes it after five minutes.';
 comment on column qwf.model_requests.taken_by is 'Worker that took it; null: none yet.';

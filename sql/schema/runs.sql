@@ -69,7 +69,8 @@ comment on column qwf.runs.run_at is 'Not started before this time; null: at onc
 comment on column qwf.runs.deadline_at is
   'It fails if it has not ended by then; null: no deadline.';
 comment on column qwf.runs.created_at is 'When it was enqueued.';
-comment on column qwf.runs.started_at is 'When its first node was claimed or applied.';
+comment on column qwf.runs.started_at is
+  'When the first node of its last try was claimed or applied; null: it waits.';
 comment on column qwf.runs.finished_at is 'When it became terminal.';
 
 commit;

@@ -40,14 +40,14 @@ create table qwf.settings (
     check (max_error_bytes between 1 and 16777216),
   max_log_bytes int not null default 65536 check (max_log_bytes between 1 and 16777216),
   retention interval not null default '30 days' check (retention > '0 s'),
-  notify_events boolean not null default false,
+  events_keep interval not null default '90 days' check (events_keep > '0 s'),
   -- within these bounds, now() plus or minus a setting is still a valid time
   constraint waits_are_short check (
     greatest(heartbeat, poll, tick, metrics, pack_patience) <= '1 day'),
   constraint times_are_in_reach check (
     greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
       gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
-    and retention <= '1000 years')
+    and greatest(retention, events_keep) <= '1000 years')
 );
 insert into qwf.settings default values;
 
@@ -108,8 +108,7 @@ comment on column qwf.settings.max_elements is 'Longest list that a map can run 
 comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
 comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
-comment on column qwf.settings.notify_events is
-  'True if ended runs, failed jobs and questions are sent on channel qwf_events; costs time at '
-  'each.';
+comment on column qwf.settings.events_keep is
+  'How long events are kept, whatever they are about: see view events.';
 
 commit;

@@ -89,7 +89,7 @@ comment on column qwf.worker_controls.stop_policy is
   'How it stops: hard (kill the bodies and hand their jobs back), drain (finish them first), pause '
   '(claim nothing, keep the model).';
 comment on column qwf.worker_controls.requested_by is
-  'Who asked: the name given, else the login as in job_events.actor.';
+  'Who asked: the name given, else the login as in qwf.events.login.';
 comment on column qwf.worker_controls.reason is 'Why.';
 comment on column qwf.worker_controls.until is 'When off turns into on by itself; null: never.';
 comment on column qwf.worker_controls.server is

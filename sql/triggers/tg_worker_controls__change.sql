@@ -27,7 +27,7 @@ declare
     else v_row.desired_state = 'off' or not v_servers_changed end;
 begin
   if v_ordered then
-    insert into qwf.job_events (at, type, actor, detail)
+    insert into _qwf.event_log (at, kind, actor, detail)
     values (qwf.now(),
       case when v_new.desired_state = 'off' then 'worker_off' else 'worker_on' end, _qwf.actor(),
       jsonb_strip_nulls(jsonb_build_object(
@@ -36,7 +36,7 @@ begin
   end if;
   if v_servers_changed then
     perform pg_notify('worker_llm_config_changed', v_row.host_label || '|' || v_row.queue);
-    insert into qwf.job_events (at, type, actor, detail)
+    insert into _qwf.event_log (at, kind, actor, detail)
     values (qwf.now(), 'worker_server', _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
       'host', v_row.host_label, 'queue', v_row.queue, 'server', v_new.server,
       'parallel', v_new.parallel, 'idle', v_new.server_idle)));

@@ -28,7 +28,7 @@ def tripped(base: Database, job_id: int, file: Path, reason: str) -> dict[str, A
     attempt = base.attempted(job_id)
     assert (attempt["outcome"], attempt["reason"]) == ("lost", reason)
     until(lambda: not any(alive(pid) for pid in pids), "the death of all of it")
-    query = "select detail -> 'readings' from qwf.job_events where type = 'tripped' and job_id = %s"
+    query = "select detail -> 'readings' from _qwf.event_log where kind = 'tripped' and job_id = %s"
     assert base.one(query, job_id)["ran_s"] > 0
     return attempt
 
@@ -148,7 +148,7 @@ def test_a_busy_card_counts_as_progress(
     job_id = base.enqueue("silent", {"file": str(file)}, queue="gpu")
     until(lambda: agent.said().count("still active") >= 2, "two observations")
     assert alive(pids_in(file)[0])
-    query = "select detail -> 'readings' from qwf.job_events where type = 'stall_suspected'"
+    query = "select detail -> 'readings' from _qwf.event_log where kind = 'stall_suspected'"
     assert base.one(query)["most_gpu_percent"] == 97
     card.write_text(json.dumps([[0, GIB, 16 * GIB]]))
     attempt = tripped(base, job_id, file, "stalled")

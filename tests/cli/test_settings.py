@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -34,10 +35,10 @@ def test_a_setting_is_changed_and_reset(on_db: Cli, db: Db) -> None:
     changed = on_db("settings", "stall_timeout", "10min").stdout
     assert changed.startswith("stall_timeout is 10 min; the default is 2 min\n")
     assert "silent" in changed, "its meaning"
-    on_db("settings", "notify_events", "true")
+    on_db("settings", "events_keep", "60 days")
     on_db("settings", "error_backoff", "[2, 4]")
-    row = db.execute("select notify_events, error_backoff from qwf.settings").fetchone()
-    assert row == (True, [2, 4])
+    row = db.execute("select events_keep, error_backoff from qwf.settings").fetchone()
+    assert row == (timedelta(days=60), [2, 4])
     (shown,) = json.loads(on_db("settings", "error_backoff", "--json").stdout)
     assert shown["value"] == [2, 4]
     reset = on_db("settings", "stall_timeout", "--reset").stdout

@@ -249,7 +249,7 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
 def test_the_pages_of_runs_read_what_they_show(full: psycopg.Connection[Any]) -> None:
     """However many answers and files other jobs and runs have."""
     full.execute("""
-      insert into qwf.job_events (run_id, type, actor)
+      insert into _qwf.event_log (run_id, kind, actor)
         select r.id, 'retried', 'ada' from qwf.runs r cross join generate_series(1, 10);
       insert into qwf.input_answers (job_id, run_id, answered_by)
         select j.id, j.run_id, 'ada' from qwf.jobs j;

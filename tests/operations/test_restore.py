@@ -93,7 +93,7 @@ class Shop:
 
     def moved(self) -> int:
         count: int = self.base.one(
-            "select count(*) from qwf.job_events where type = 'folder_moved'"
+            "select count(*) from _qwf.event_log where kind = 'folder_moved'"
         )
         return count
 

@@ -137,7 +137,7 @@ def test_cancel_run_twice_at_once(race: Race) -> None:
     second.waits()
     first.commit()
     assert second.ends() == [(False,)]
-    assert race.one("select count(*) from qwf.job_events where type = 'cancelled'") == 1
+    assert race.one("select count(*) from _qwf.event_log where kind = 'cancelled'") == 1
 
 
 @pytest.mark.parametrize("commits", [True, False])
@@ -319,4 +319,4 @@ def test_a_request_for_a_job_that_leaves_no_row_is_forgotten(race: Race) -> None
     producer.commit()
     race.settle()
     assert race.rows("select job_id from qwf.cancel_requests") == []
-    assert race.rows("select type from qwf.job_events") == []
+    assert race.rows("select kind from _qwf.event_log") == []

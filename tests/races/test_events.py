@@ -1,152 +1,192 @@
-"""The notifications on channel qwf_events, and none while they are switched off."""
+"""Numbers of events: two ticks, transactions that commit late, old snapshots, notifications."""
 
 from __future__ import annotations
-
-import json
-from typing import Any
 
 import pytest
 
 from support.interleave import Race, Session, claim, finish
 
-Event = dict[str, Any]
-ON = "update qwf.settings set notify_events = true"
+NUMBER = "select _qwf.number_events()"
+TICK = "select qwf.tick() ->> 'numbered'"
+LOCKED = "select last_seq from _qwf.event_numbers for update"
+
+
+def happens(session: Session, subject: str, times: int = 1) -> None:
+    """Write events, in the transaction that the session has open if any."""
+    session.rows(
+        "insert into _qwf.event_log (kind, subject, actor)"
+        " select 'lost', %s, 'me' from generate_series(1, %s)",
+        subject,
+        times,
+    )
+
+
+def events(session: Session, after: int = 0) -> list[tuple[int, str]]:
+    """What a reader that has read up to a number reads next."""
+    return session.rows(  # type: ignore[return-value]
+        "select seq, subject from qwf.events where seq > %s order by seq", after
+    )
+
+
+def heard(session: Session) -> list[str]:
+    """Payloads received so far; the round trip fetches those sent before it."""
+    session.rows("select 1")
+    return [n.payload for n in session.conn.notifies(timeout=0)]
 
 
 @pytest.fixture
 def listener(race: Race) -> Session:
-    """A session that listens, with events switched on."""
-    race.rows(ON)
+    """A session that listens."""
     session = race.session()
     session.rows("listen qwf_events")
     return session
 
 
-def heard(session: Session) -> list[Event]:
-    """Events received so far; the round trip fetches those sent before it."""
-    session.rows("select 1")
-    return [json.loads(n.payload) for n in session.conn.notifies(timeout=0)]
+def test_an_event_that_commits_late_gets_a_later_number(race: Race) -> None:
+    late, early = race.session(), race.session()
+    late.begin()
+    happens(late, "late")
+    happens(early, "early")
+    race.one(NUMBER)
+    assert events(race) == [(1, "early")]
+    late.commit()
+    race.one(NUMBER)
+    assert events(race, 1) == [(2, "late")]
 
 
-def names(session: Session) -> list[str]:
-    return [event["event"] for event in heard(session)]
+def test_an_event_that_is_rolled_back_leaves_no_gap(race: Race) -> None:
+    writer = race.session()
+    writer.begin()
+    happens(writer, "never")
+    happens(race, "a")
+    writer.rollback()
+    happens(race, "b")
+    race.one(NUMBER)
+    assert events(race) == [(1, "a"), (2, "b")]
 
 
-def test_nothing_is_sent_unless_switched_on(race: Race, listener: Session) -> None:
-    race.rows("update qwf.settings set notify_events = false")
-    race.run("asked")
-    race.run("single")
-    finish(race, *claim(race), outcome="fatal")
+def test_of_two_ticks_one_gives_numbers(race: Race) -> None:
+    first, second = race.session(), race.session()
+    happens(race, "a", 3)
+    first.begin()
+    assert first.one(NUMBER) == 3
+    happens(race, "b")
+    assert second.one(NUMBER) == 0  # and does not wait
+    assert events(race) == []
+    first.commit()
+    assert second.one(NUMBER) == 1
+    assert [seq for seq, _ in events(race)] == [1, 2, 3, 4]
+
+
+def test_a_tick_that_dies_gives_no_number(race: Race) -> None:
+    first = race.session()
+    happens(race, "a", 3)
+    first.begin()
+    first.one(NUMBER)
+    first.kill()
+    assert race.one(NUMBER) == 3
+    assert events(race) == [(1, "a"), (2, "a"), (3, "a")]
+
+
+def test_a_tick_that_stays_open_stops_the_numbers_and_nothing_else(race: Race) -> None:
+    holder = race.session()
+    happens(race, "a")
+    holder.begin()
+    holder.one(TICK)
+    happens(race, "b")
+    assert race.one("select count(*) from _qwf.event_log") == 2
+    assert race.one(NUMBER) == 0
+    holder.rollback()
+    assert race.one(NUMBER) == 2
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_a_tick_with_an_old_snapshot_gives_no_number_twice(race: Race, isolation: str) -> None:
+    old = race.session()
+    happens(race, "a", 2)
+    old.begin(isolation)
+    old.rows("select 1 from qwf.settings")
+    race.one(NUMBER)
+    happens(race, "b")
+    assert old.sqlstate(NUMBER) == "40001"
+    old.rollback()
+    old.begin(isolation)
+    assert old.one(NUMBER) == 1
+    old.commit()
+    assert [seq for seq, _ in events(race)] == [1, 2, 3]
+
+
+def test_a_tick_with_an_old_snapshot_hides_nothing_from_the_next(race: Race) -> None:
+    """What it has not seen must not lie below the floor of the next one."""
+    old, writer = race.session(), race.session()
+    happens(race, "a")
+    race.one(NUMBER)
+    old.begin("repeatable read")
+    old.rows("select 1 from qwf.settings")
+    happens(writer, "b")
+    race.rows("select qwf.now()")
+    assert old.one(NUMBER) == 0
+    old.commit()
+    assert race.one(NUMBER) == 1
+
+
+def test_numbers_are_durable_whatever_the_session_says(race: Race) -> None:
+    happens(race, "a")
+    race.begin()
+    race.rows("set local synchronous_commit = off")
+    race.one(NUMBER)
+    assert race.one("show synchronous_commit") == "on"
+    race.commit()
+
+
+def test_the_last_number_is_sent_once_when_it_commits(race: Race, listener: Session) -> None:
+    happens(race, "a", 3)
+    assert heard(listener) == []
+    race.begin()
+    race.one(NUMBER)
+    assert heard(listener) == []
+    race.commit()
+    assert heard(listener) == ["3"]
+    race.one(TICK)
     assert heard(listener) == []
 
 
-def test_the_end_of_a_run_is_sent(race: Race, listener: Session) -> None:
-    run = race.run("single", project="p")
-    assert heard(listener) == []
-    finish(race, *claim(race))
-    assert heard(listener) == [
-        {
-            "event": "run_ended", "run_id": run, "workflow": "single", "project": "p",
-            "status": "completed",
-        }
-    ]  # fmt: skip
-
-
-def test_a_failed_job_is_sent_with_its_error_and_then_its_run(
-    race: Race, listener: Session
-) -> None:
-    run = race.run("single")
-    held = claim(race)
-    finish(race, *held, outcome="fatal", error="boom\nTraceback")
-    assert heard(listener) == [
-        {
-            "event": "job_failed", "job_id": held[0].job, "run_id": run, "node_id": "single/a",
-            "task": "work", "queue": "cpu", "project": "", "error": "boom",
-        },
-        {
-            "event": "run_ended", "run_id": run, "workflow": "single", "project": "",
-            "status": "failed", "error": "single/a failed: boom",
-        },
-    ]  # fmt: skip
-
-
-def test_a_question_is_sent_when_it_is_asked(race: Race, listener: Session) -> None:
-    run = race.run("asked_later")
-    assert heard(listener) == []
-    finish(race, *claim(race))
-    (asked,) = heard(listener)
-    assert (asked["event"], asked["run_id"], asked["node_id"]) == ("input_asked", run, "ask")
-    assert asked["prompt"] == "What?"
-
-
-def test_a_failure_that_asks_is_a_question(race: Race, listener: Session) -> None:
-    job = race.one("select qwf.enqueue('a', queue => 'cpu', on_failure => 'ask')")
-    finish(race, *claim(race), outcome="fatal", error="boom")
-    (asked,) = heard(listener)
-    assert (asked["event"], asked["job_id"], asked["error"]) == ("input_asked", job, "boom")
-    race.rows("select qwf.answer_job(%s, '\"abort\"')", job)
-    assert names(listener) == ["job_failed"]
-
-
-def test_a_scheduled_retry_is_not_a_failure(race: Race, listener: Session) -> None:
-    race.rows("select qwf.enqueue('a', queue => 'cpu', max_attempts => 2)")
-    finish(race, *claim(race), outcome="error")
-    assert heard(listener) == []
-
-
-@pytest.mark.parametrize("call", ["select qwf.cancel_run(%s)", "select qwf.cancel_run(%s, 'no')"])
-def test_a_cancelled_run_has_ended(race: Race, listener: Session, call: str) -> None:
-    race.rows(call, race.run("asked"))
-    assert names(listener) == ["input_asked", "run_ended"]
-
-
-def test_elements_that_fail_from_the_start_are_sent(race: Race, listener: Session) -> None:
-    race.rows(
-        "select qwf.register_pipeline(%s)",
-        json.dumps(
-            {
-                "name": "p",
-                "nodes": [
-                    {
-                        "id": "m", "node": "work", "map": [{"x": 1}, {}], "min_success": 1,
-                        "inputs": {"x": {"$from": "item.x"}},
-                    }
-                ],
-            }
-        ),
-    )  # fmt: skip
-    race.rows(
-        "select qwf.register_workflow(%s)",
-        json.dumps(
-            {"name": "w", "steps": [{"id": "s", "kind": "pipeline", "pipeline": "p"}]}
-        ),
-    )  # fmt: skip
-    race.rows("select qwf.enqueue_run('w')")
-    (failed,) = heard(listener)
-    assert (failed["event"], failed["node_id"]) == ("job_failed", "s/m[1]")
-
-
-def test_an_end_is_sent_at_commit(race: Race, listener: Session) -> None:
+def test_the_end_of_a_run_is_an_event_when_it_commits(race: Race) -> None:
     race.run("single")
     worker = race.session()
     worker.begin()
     finish(worker, *claim(worker))
-    assert heard(listener) == []
+    race.one(NUMBER)
+    assert events(race) == []
     worker.rollback()
-    assert heard(listener) == []
     finish(race, *claim(race))
-    assert names(listener) == ["run_ended"]
+    race.one(NUMBER)
+    assert race.rows("select kind, subject from qwf.events") == [("run_ended", "single")]
 
 
-def test_a_workflow_without_nodes_ends_at_once(race: Race, listener: Session) -> None:
-    race.rows('select qwf.register_workflow(\'{"name": "empty", "steps": []}\')')
-    race.rows("select qwf.enqueue_run('empty')")
-    assert names(listener) == ["run_ended"]
+def test_pruning_leaves_the_row_of_numbers_to_whoever_has_it(race: Race) -> None:
+    holder = race.session()
+    happens(race, "a", 2)
+    race.one(NUMBER)
+    race.rows("update _qwf.event_log set at = '2020-01-01'")
+    holder.begin()
+    holder.rows(LOCKED)
+    assert race.one("select qwf.prune() ->> 'events'") == "0"
+    holder.rollback()
+    assert race.one("select qwf.prune() ->> 'events'") == "2"
+    happens(race, "b")
+    race.one(NUMBER)
+    assert events(race) == [(3, "b")]
+    assert race.rows("select * from qwf.check_invariants()") == []
 
 
-def test_an_error_of_any_length_fits(race: Race, listener: Session) -> None:
-    race.run("single")
-    finish(race, *claim(race), outcome="fatal", error="\u00fc" * 100_000)
-    job, run = [event["error"] for event in heard(listener)]
-    assert len(job) == 500
-    assert run.endswith(" failed: " + "\u00fc" * 200)  # the node, and the line that tells most
+def test_a_restore_and_a_tick_do_not_give_one_number_to_two(race: Race) -> None:
+    admin = race.session()
+    happens(race, "a")
+    race.begin()
+    race.one(NUMBER)
+    admin.start("select qwf.begin_generation()")
+    admin.waits()
+    race.commit()
+    admin.ends()
+    assert [seq for seq, _ in events(race)] == [1, 1000001]

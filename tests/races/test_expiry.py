@@ -255,7 +255,7 @@ def test_a_deadline_passes_once(race: Race) -> None:
     assert other.one("select _qwf.fail_overdue_runs()") == 0
     race.settle()
     assert race.run_status(run) == "failed"
-    assert race.one("select count(*) from qwf.job_events where type = 'deadline'") == 1
+    assert race.one("select count(*) from _qwf.event_log where kind = 'deadline'") == 1
 
 
 # what to do about a standalone job that failed

@@ -325,7 +325,7 @@ def test_the_login_is_recorded_whichever_role_it_sets(db: Session, mallory: Sess
     mallory.execute("select qwf.claim('cpu', 'w')")
     mallory.execute("select qwf.cancel_job(1), qwf.worker_control('h', 'cpu', 'off')")
     assert rows(db, "select requested_by from qwf.cancel_requests") == [("mallory",)]
-    assert rows(db, "select distinct actor from qwf.job_events") == [("mallory",)]
+    assert rows(db, "select distinct actor from _qwf.event_log") == [("mallory",)]
     assert rows(db, "select requested_by from qwf.worker_controls") == [("mallory",)]
 
 

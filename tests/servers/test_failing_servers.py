@@ -130,7 +130,7 @@ def test_a_server_that_fails_at_every_start_is_broken_and_can_be_healed(
     until(lambda: base.one("select models from qwf.workers") == [], "the model to be withdrawn")
     until(lambda: base.job(job)["status"] == "queued", "the job to be released")
     assert "is broken" in agent.said()
-    event = base.one("select detail from qwf.job_events where type = 'server_broken'")
+    event = base.one("select detail from _qwf.event_log where kind = 'server_broken'")
     assert (event["server"], event["error"]) == ("llama", found["error"])
     # A claim that was under way with the model takes the job once more, and it is released again.
     until(lambda: "is broken: exit code 3 at its start: no such card"

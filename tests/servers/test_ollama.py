@@ -232,8 +232,14 @@ def test_a_key_reaches_a_server_behind_tls_and_a_path_and_nobody_else(
         until(lambda: server(base, "none")["error"] == why, "the reason")
     assert fake.keys == {"Bearer sk-secret"}
     assert "sk-secret" not in agent.said()
-    for table in ("workers", "model_requests", "jobs", "job_attempts", "job_events"):
-        assert "sk-secret" not in str(base.one(f"select json_agg(t) from qwf.{table} t"))
+    for table in (
+        "qwf.workers",
+        "qwf.model_requests",
+        "qwf.jobs",
+        "qwf.job_attempts",
+        "_qwf.event_log",
+    ):
+        assert "sk-secret" not in str(base.one(f"select json_agg(t) from {table} t"))
 
 
 def test_the_end_of_a_pull_is_known_although_the_connection_was_lost(

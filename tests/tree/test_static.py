@@ -33,7 +33,7 @@ CHANGES = {
 PLANNED = {change.name: change for change in migrate.read_plan().changes}
 FUNCTIONS = {name: p for name, p in CHANGES.items() if name.startswith("functions/")}
 ROOMS = list(dict.fromkeys(n.split("/")[1] for n in PLANNED if n.startswith("functions/")))
-ROOMS_OF_VIEWS = ("jobs", "runs", "fleet", "queues", "schedules", "health")
+ROOMS_OF_VIEWS = ("jobs", "runs", "events", "fleet", "queues", "schedules", "health")
 PRIVATE = [name for name, p in FUNCTIONS.items() if p.stem.startswith("_")]
 PUBLIC = [name for name in FUNCTIONS if name not in PRIVATE]
 SCRIPTS = sorted(p for p in SQL.rglob("*.sql"))
@@ -264,12 +264,12 @@ def test_a_setting_is_read() -> None:
     assert unread == ["singleton"]
 
 
-def test_every_allowed_event_type_is_written() -> None:
-    """Every type that the check of the table allows has a writer."""
-    file = CHANGES["schema/history"]
-    allowed = re.search(r"type text not null check \(type in \((.*?)\)\)", MADE[file], re.DOTALL)
+def test_every_allowed_kind_of_event_is_written() -> None:
+    """Every kind that the check of the table allows has a writer."""
+    file = CHANGES["schema/events"]
+    allowed = re.search(r"kind text not null check \(kind in \((.*?)\)\)", MADE[file], re.DOTALL)
     assert allowed is not None
-    writers = "".join(MADE[p] for p in uses(r"insert into qwf\.job_events", outside=file))
+    writers = "".join(MADE[p] for p in uses(r"insert into _qwf\.event_log", outside=file))
     for name in re.findall(r"'(\w+)'", allowed[1]):
         assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
 

@@ -136,7 +136,7 @@ def test_a_person_signs_in_and_is_the_login(passwords: str, db: Db, browse: Open
     assert job is not None
     form = {"csrf": csrf(client.get("/")), "job_id": str(job[0])}
     client.post("/do/cancel_job", data=form, headers=FORM)
-    query = "select actor from qwf.job_events where job_id = %s and type like '%%cancel%%'"
+    query = "select actor from _qwf.event_log where job_id = %s and kind like '%%cancel%%'"
     assert db.execute(query, job).fetchone() == (ada,)
     client.post("/sign-out", headers=FORM)
     assert "/sign-in" in str(client.get("/").url)
@@ -262,7 +262,7 @@ def test_events_name_the_person_as_hearsay(behind_proxy: ASGIApp, browse: Open, 
     assert job is not None
     form = {"csrf": token, "job_id": str(job[0])}
     client.post("/do/cancel_job", data=form, headers=as_user("ada"))
-    query = "select actor from qwf.job_events where job_id = %s and type like '%%cancel%%'"
+    query = "select actor from _qwf.event_log where job_id = %s and kind like '%%cancel%%'"
     found = db.execute(query, job).fetchone()
     assert found is not None
     assert found[0].endswith(" for ada")

@@ -46,7 +46,7 @@ def test_a_schedule_is_fired_now(visit: Visit, db: Db) -> None:
     assert "/jobs/1" in page, "the job is linked"
     said = admin.do("fire_schedule", name="hourly")
     assert (said.status_code, "is not over" in said.text) == (409, True)
-    event = db.execute("select type, actor, detail->>'schedule' from qwf.job_events").fetchall()
+    event = db.execute("select kind, actor, detail->>'schedule' from _qwf.event_log").fetchall()
     assert [(kind, schedule) for kind, _, schedule in event] == [("fired", "hourly")]
     assert "fired" in admin.text("/jobs/1")
 

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from qwf_agent.app import jobs, runs
+from qwf_agent.app import events, jobs, runs
 from qwf_agent.app.calls import drive, drive_async
 from qwf_agent.app.cells import cell_for
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, Statement
@@ -40,6 +40,7 @@ __all__ = [
     "Task",
     "TemporaryError",
     "cell_for",
+    "events",
     "jobs",
     "runs",
 ]

@@ -61,6 +61,7 @@ where j.run_id = %(run)s
   and (%(since)s::timestamptz is null or j.created_at >= %(since)s)
 order by j.id limit %(limit)s
 """
+TRIES = "select * from qwf.run_tries where run_id = %s order by try"
 JOBS = """
 select
   id, run_id, node_id, task, queue, status, project, priority, attempt, worker, error, created_at,
@@ -107,17 +108,21 @@ def runs(
 def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
-    Prints their states, times, progress and errors, and where files are.
+    Prints their states, times, progress and errors, how earlier tries ended, and where files are.
 
     \b
     Example:  qwf show 12
     Then:     qwf job JOB (its attempts and log)     qwf answer 12 NODE VALUE
     """
     status = connection.call(conn, "run_status", run_id=run)
+    tries = connection.many(conn, TRIES, (run,))
     if as_json:
-        output.show_json(status)
+        output.show_json({**status, "tries": tries})
         return
     output.show(drawing.run(drawing.visible_values(status)))
+    is_over = status["run"]["status"] in drawing.OVER
+    for line in drawing.earlier_tries(drawing.visible_values(tries), is_over):
+        output.show(line)
     for node in status["nodes"]:
         if node["status"] == "failed":
             hint = f"why {node['node_id']} failed: qwf job {node['job_id']}"

@@ -41,7 +41,7 @@ def settings(
 
     \b
     Example:  qwf settings                       qwf settings lease
-              qwf settings stall_timeout 10min   qwf settings notify_events true
+              qwf settings stall_timeout 10min   qwf settings retention "60 days"
               qwf settings stall_timeout --reset
     """
     if reset and (name is None or value is not None):

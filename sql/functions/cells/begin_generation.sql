@@ -2,11 +2,13 @@
 -- Purpose: Makes a database that was restored from a backup safe to work with: no id is given out
 --   that may have been given out before, and agents recognise files of the life that was lost.
 -- Guarantees: Every sequence of ids moves on by as many ids as it has ever given out, and by at
---   least a million; a cell keeps its ids. To call it again moves them further, and does no harm.
+--   least a million; a cell keeps its ids. Numbers of events go on a million
+--   later, and the event events_restarted says so. To call it again moves all of them further, and
+--   does no harm.
 --   For a copy beside its original: another instance, and all queues are paused in the same
 --   transaction. Sequences do not roll back, so after an error ids may have moved on.
--- Locks: the row of the instance, then the queues.
--- Notifies: worker_control, with settings.
+-- Locks: the row of the instance, that of the numbers of events, then the queues.
+-- Notifies: worker_control, with settings; qwf_events.
 -- Called by: administrators, qwf migrate restored.
 
 begin;
@@ -47,6 +49,7 @@ begin
     join pg_class t on t.oid = d.refobjid
       and t.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     cross join lateral (select coalesce(pg_sequence_last_value(s.seqrelid), 0) as last) v) moved;
+  perform _qwf.restart_events('restored');
   if begin_generation.copy then
     with paused as (
       update qwf.queues q set paused = true where not q.paused returning q.name)

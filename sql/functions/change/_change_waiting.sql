@@ -60,7 +60,7 @@ begin
     where j.id = p.id
     returning j.id, j.run_id, j.queue, p.later
   ), event as (
-    insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+    insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
     select v_now, c.run_id, c.id, 'changed', _qwf.actor(),
       jsonb_strip_nulls(jsonb_build_object('priority', p_priority, 'queue', p_queue,
         'run_at', p_run_at, 'run_next', nullif(p_run_next, false)))

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/change/_reopen_run
 -- Purpose: Makes a run that was over live again, and opens its nodes that have no unsatisfied
---   dependencies.
+--   dependencies. It is queued until one of them starts: what it waits is not counted as running.
 -- Guarantees: The counters are recounted, under the run's lock: the reset of nodes and maps is no
 --   event, so there are no changes to add up.
 -- Locks: the caller has locked the run.
@@ -30,7 +30,8 @@ begin
     where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0
       and j.parent_id is null);
   update qwf.runs r set
-    status = 'running', ending = null, error = null, finished_at = null, waiting_nodes = 0,
+    status = 'queued', started_at = null, ending = null, error = null, finished_at = null,
+    waiting_nodes = 0,
     open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
     deadline_at = qwf.now() + g.deadline
   from (

@@ -49,7 +49,7 @@ begin
   values (v_job.id, _qwf.actor(), cancel_job.reason, qwf.now())
   on conflict do nothing;
   if found then  -- not if there is a request already
-    insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+    insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
     values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', _qwf.actor(),
       jsonb_build_object('reason', cancel_job.reason));
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel')

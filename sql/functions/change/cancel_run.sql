@@ -36,7 +36,7 @@ begin
   perform _qwf.end_run(
     v_run.id, 'cancelled',
     'cancelled by ' || _qwf.actor() || coalesce(': ' || cancel_run.reason, ''));
-  insert into qwf.job_events (at, run_id, type, actor, detail)
+  insert into _qwf.event_log (at, run_id, kind, actor, detail)
   values (
     v_now, v_run.id, 'cancelled', _qwf.actor(), jsonb_build_object('reason', cancel_run.reason));
   perform _qwf.apply_events(

@@ -46,7 +46,7 @@ begin
   if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
     raise unique_violation;
   end if;
-  insert into qwf.job_events (at, job_id, type, actor)
+  insert into _qwf.event_log (at, job_id, kind, actor)
   values (qwf.now(), v_job.id, 'retried', _qwf.actor());
   perform _qwf.wake(v_job.queue, 1);
 exception

@@ -16,7 +16,7 @@ declare
   v_read _qwf.nodes_read;
 begin
   select
-    array_agg((p.row, p.id, p.run_id, p.inputs, p.error, p.keyed, r.out_dir, r.created_at
+    array_agg((p.row, p.id, p.run_id, p.inputs, p.error, p.rare, r.out_dir, r.created_at
       )::_qwf.picked),
     bool_or(n.has_refs), bool_or(r.is_new)
     into v_read

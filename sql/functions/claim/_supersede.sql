@@ -34,7 +34,7 @@ begin
     from older o where j.id = o.id
     returning j.id, o.newer
   )
-  insert into qwf.job_events (at, job_id, type, actor, detail)
+  insert into _qwf.event_log (at, job_id, kind, actor, detail)
   select p_now, e.id, 'cancelled', _qwf.actor(),
     jsonb_build_object('reason', 'superseded', 'by_job', e.newer)
   from ended e;

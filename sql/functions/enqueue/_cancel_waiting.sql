@@ -35,7 +35,7 @@ begin
       return null;
   end;
   delete from qwf.waits w where w.job_id = p_job_id;
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
   values (qwf.now(), v_run_id, p_job_id, 'cancelled', _qwf.actor(),
     jsonb_build_object('reason', p_reason));
   return case v_was

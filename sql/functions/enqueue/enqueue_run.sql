@@ -23,6 +23,7 @@ declare
   v_now timestamptz := qwf.now();
   v_graph bigint;
   v_id bigint;
+  v_ended_at timestamptz;
   v_other boolean;
 begin
   perform _qwf.check_text('workflow', enqueue_run.workflow);
@@ -45,14 +46,13 @@ begin
       coalesce(enqueue_run.labels, '{}'), enqueue_run.out_dir, g.node_count, g.node_count,
       (select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0),
       enqueue_run.run_at, greatest(enqueue_run.run_at, v_now) + g.deadline, v_now,
-      case when g.node_count = 0 then v_now end,
-      case when g.node_count = 0 then v_now end
+      case when g.node_count = 0 then v_now end, case when g.node_count = 0 then v_now end
     from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id
     where g.id = v_graph
     on conflict (project, workflow, key)
       where key is not null and (once or status in ('queued', 'running', 'awaiting_input'))
       do nothing
-    returning r.id into v_id;
+    returning r.id, r.finished_at into v_id, v_ended_at;
     exit when v_id is not null;
     select r.id, r.context <> enqueue_run.context into v_id, v_other  -- from the index runs_key
     from qwf.runs r
@@ -69,6 +69,11 @@ begin
       return v_id;
     end if;  -- else that run ended between the two statements: the key is free, insert again
   end loop;
+  if v_ended_at is not null then
+    insert into _qwf.event_log (at, run_id, kind, actor, detail)
+    values (v_now, v_id, 'run_ended', session_user,
+      _qwf.run_ended('completed', v_ended_at, v_ended_at, null));
+  end if;
   perform _qwf.insert_nodes(v_id, v_now);
   return v_id;
 end $$;

@@ -48,7 +48,6 @@ begin
     array_agg(e.id) filter (where e.attempt > 1)
     into v_ended.count, v_ended.ids, v_ended.dropped, v_ended.keys, v_ended.events, v_retried
   from ended e;
-  delete from qwf.job_events e where e.job_id = any (v_ended.ids);
   delete from qwf.live_logs l where l.job_id = any (v_ended.ids);
   if v_retried is not null then
     perform _qwf.delete_jobs(v_retried);

@@ -29,7 +29,7 @@ begin
     with ordinality f (value, n)
   where e.status = 'completed' and f.value ->> 'rel_path' is not null and f.n <= 10000;
 
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
   select p_now, e.run_id, e.id, t.type,
     case when t.type <> 'reclaimed' then coalesce(e.worker, _qwf.actor()) else _qwf.actor() end,
     jsonb_strip_nulls(jsonb_build_object(

@@ -15,7 +15,7 @@ as $$
       ('settings', 'The intervals in qwf.settings fit each other.'),
       ('vacuum', 'Autovacuum keeps up with dead rows.'),
       ('snapshots', 'No old transaction or slot keeps dead rows.'),
-      ('tick', 'tick() is called, and due work is done.'),
+      ('tick', 'tick() is called, due work is done, and events have numbers.'),
       ('runs', 'Events are applied.'),
       ('invariants', 'check_invariants() finds nothing.'),
       ('queues', 'Queued work has workers that can take it.'),

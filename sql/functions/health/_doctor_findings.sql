@@ -15,7 +15,8 @@ begin
     when 'settings' then return query select * from _qwf.doctor_settings();
     when 'vacuum' then return query select * from _qwf.doctor_vacuum();
     when 'snapshots' then return query select * from _qwf.doctor_snapshots();
-    when 'tick' then return query select * from _qwf.doctor_tick();
+    when 'tick' then
+      return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events();
     when 'runs' then return query select * from _qwf.doctor_runs();
     when 'invariants' then return query select * from _qwf.doctor_invariants();
     when 'queues' then return query select * from _qwf.doctor_queues();

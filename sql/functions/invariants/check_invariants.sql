@@ -20,6 +20,8 @@ as $$
   union all
   select * from _qwf.cell_invariants()
   union all
+  select * from _qwf.event_invariants()
+  union all
   select * from _qwf.kept_invariants()
 $$;
 comment on function qwf.check_invariants is

@@ -49,6 +49,9 @@ begin
     input_spec = case when v_kind <> 'retried' then j.input_spec end
   where j.id = p_job.id;
   delete from qwf.waits w where w.job_id = p_job.id;
+  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
+  values (v_now, p_job.run_id, p_job.id, 'question_answered', session_user,
+    jsonb_build_object('answer_id', v_answer, 'job', v_kind));
   if v_kind = 'retried' then
     perform _qwf.wake(p_job.queue, 1);
   elsif v_kind = 'aborted' then

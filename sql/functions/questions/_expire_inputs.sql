@@ -39,7 +39,7 @@ begin
       select j.* into v_job from qwf.jobs j  -- again, under the lock: an answer may have come first
       where j.id = v_due.id and j.status = 'awaiting_input' and j.expires_at <= v_now;
       continue when not found;
-      insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+      insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
       values (v_now, v_job.run_id, v_job.id, 'expired', _qwf.actor(),
         jsonb_build_object('asked_at', v_job.queued_at, 'expires', v_job.input_spec -> 'expires'));
       if v_job.input_spec ? 'default' then

@@ -36,7 +36,7 @@ begin
         hint = 'a backoff is a list of seconds such as [1, 5, 30], '
           'or {"base": 1, "factor": 2, "max": 600}';
     end if;
-    if v_name in ('retention', 'metrics_keep', 'minutes_keep')
+    if v_name in ('retention', 'metrics_keep', 'minutes_keep', 'events_keep')
       and v_value #>> '{}' ~ '^ *[-+]?[0-9.]+ *$' then
       raise exception using errcode = 'QW005', message = 'invalid setting',
         detail = format('%s %s', v_name, _qwf.excerpt(v_value)),

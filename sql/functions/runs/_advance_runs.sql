@@ -94,6 +94,13 @@ begin
         end::qwf.run_status as status
       from qwf.runs b where b.id = c.run_id and b.finished_at is null offset 0) k
     where c.is_last and r.ctid = k.row
+    returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error
+  ), told as (
+    insert into _qwf.event_log (at, run_id, kind, subject, actor, detail)
+    select w.finished_at, w.id, 'run_ended', w.workflow, session_user,
+      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error)
+    from written w
+    where w.finished_at is not null
   )
   select
     array_agg(n.id) filter (where n.queue is null and not n.is_element),

@@ -2,7 +2,7 @@
 -- Purpose: Decides how a live run ends if it does not complete: failed or cancelled.
 -- Guarantees: The first decision stands. A run with clean-up nodes that have not ended keeps
 --   running until they have, unless none of its nodes ever started; with p_at_once it ends without
---   them. A run that is over counts no node as open.
+--   them. A run that is over counts no node as open. Writes the event of a run that ends.
 -- Locks: the caller has locked the run.
 -- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events.
 
@@ -18,6 +18,7 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
+  v_found boolean;
   v_clean_up boolean := not p_at_once
     and exists (  -- not r.started_at: a claim sets it only if the run is not locked
       select from qwf.jobs j where j.run_id = p_run and j.attempt > 0)
@@ -25,17 +26,27 @@ declare
       select from qwf.jobs j
       where j.run_id = p_run and j.run_if is not null and j.finished_at is null);
 begin
-  update qwf.runs r set
-    status = case when v_clean_up then 'running' else coalesce(r.ending, p_status) end,
-    ending = coalesce(r.ending, case when v_clean_up then p_status end),
-    error = coalesce(r.error, p_error),
-    started_at = coalesce(r.started_at, v_now),
-    finished_at = case when not v_clean_up then v_now end,
-    open_nodes = case when v_clean_up then r.open_nodes else 0 end,
-    active_nodes = case when v_clean_up then r.active_nodes else 0 end,
-    waiting_nodes = case when v_clean_up then r.waiting_nodes else 0 end
-  where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once);
-  return found;
+  with written as (
+    update qwf.runs r set
+      status = case when v_clean_up then 'running' else coalesce(r.ending, p_status) end,
+      ending = coalesce(r.ending, case when v_clean_up then p_status end),
+      error = coalesce(r.error, p_error),
+      started_at = coalesce(r.started_at, v_now),
+      finished_at = case when not v_clean_up then v_now end,
+      open_nodes = case when v_clean_up then r.open_nodes else 0 end,
+      active_nodes = case when v_clean_up then r.active_nodes else 0 end,
+      waiting_nodes = case when v_clean_up then r.waiting_nodes else 0 end
+    where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once)
+    returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error
+  ), ended as (
+    insert into _qwf.event_log (at, run_id, kind, subject, actor, detail)
+    select w.finished_at, w.id, 'run_ended', w.workflow, session_user,
+      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error)
+    from written w
+    where w.finished_at is not null
+  )
+  select count(*) > 0 into v_found from written w;
+  return v_found;
 end $$;
 
 commit;

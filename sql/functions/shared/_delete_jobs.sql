@@ -15,7 +15,6 @@ set jit = off
 as $$
 begin
   delete from qwf.job_attempts a where a.job_id = any (p_jobs);
-  delete from qwf.job_events e where e.job_id = any (p_jobs);
   delete from qwf.input_answers a where a.job_id = any (p_jobs);
   delete from qwf.run_files f where f.job_id = any (p_jobs);
   delete from qwf.live_logs l where l.job_id = any (p_jobs);

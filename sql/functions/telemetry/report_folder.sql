@@ -17,7 +17,7 @@ begin
       detail = coalesce(_qwf.excerpt(report_folder.folder), 'null'),
       hint = 'pass a JSON object, such as {"moved_to": "/out/jobs/15.before-20261124"}';
   end if;
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
   select qwf.now(), j.run_id, j.id, 'folder_moved', coalesce(j.claimed_by, _qwf.actor()),
     report_folder.folder
   from qwf.jobs j

@@ -17,7 +17,7 @@ begin
       detail = coalesce(_qwf.excerpt(suspect_stall.readings), 'null'),
       hint = 'pass a JSON object';
   end if;
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
   select qwf.now(), j.run_id, j.id, 'stall_suspected', coalesce(j.claimed_by, _qwf.actor()),
     jsonb_build_object('attempt', j.attempt, 'readings', suspect_stall.readings)
   from qwf.jobs j

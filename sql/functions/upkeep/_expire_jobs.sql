@@ -40,7 +40,7 @@ begin
   ), over as (
     delete from qwf.waits w using overdue o where w.job_id = o.id
   ), event as (
-    insert into qwf.job_events (at, job_id, type, actor, detail)
+    insert into _qwf.event_log (at, job_id, kind, actor, detail)
     select v_now, e.id, 'expired', _qwf.actor(), jsonb_build_object('expires_at', e.expires_at)
     from expired e
   )

@@ -44,7 +44,6 @@ begin
   end if;
   perform _qwf.delete_jobs(array(select j.id from qwf.jobs j where j.run_id = any (v_runs)));
   delete from qwf.outbox o where o.run_id = any (v_runs);
-  delete from qwf.job_events e where e.run_id = any (v_runs) and e.job_id is null;
   delete from qwf.runs r where r.id = any (v_runs);
   return cardinality(v_runs);
 end $$;

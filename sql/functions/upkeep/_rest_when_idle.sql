@@ -15,7 +15,7 @@ declare
   v_indexes regclass[] := case p_part
     when 'reclaimed' then '{qwf.jobs_running}'
     when 'woken' then '{qwf.jobs_claim}'
-    when 'pruned' then '{qwf.jobs_pkey, qwf.runs_finished, qwf.job_events_run}' end;
+    when 'pruned' then '{qwf.jobs_pkey, qwf.runs_finished, _qwf.event_log_seq}' end;
   v_began timestamptz := qwf.now();
   v_walked bigint := (select sum(_qwf.index_entries_walked(i)) from unnest(v_indexes) i);
   v_rests jsonb := _qwf.read_hints('qwf.rests');

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/upkeep/prune
--- Purpose: Deletes runs, jobs, events and workers older than the retention, and the minutes of
---   hosts and queues older than settings.minutes_keep.
+-- Purpose: Deletes runs, jobs and workers older than the retention, events older than
+--   settings.events_keep, and the minutes of hosts and queues older than settings.minutes_keep.
 -- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
---   nobody. Attempts, events, answers and files are deleted with their job, and nothing else ever
---   deletes them. Live logs that nobody follows are deleted. Statistics by the hour stay.
+--   nobody. Attempts, answers and files are deleted with their job, and nothing else ever deletes
+--   them. Live logs that nobody follows are deleted. Statistics by the hour stay.
 -- Locks: terminal runs and jobs, workers and minutes, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
 
@@ -29,15 +29,8 @@ begin
   perform _qwf.check_count('max_rows', prune.max_rows);
   perform _qwf.forget_logs(v_now);
   v_done := jsonb_build_object(
-    'runs', _qwf.prune_runs(prune.max_rows), 'jobs', _qwf.prune_jobs(prune.max_rows));
-  delete from qwf.job_events e
-  where e.at < v_old
-    and e.id = any (array(
-      select o.id from qwf.job_events o
-      where o.job_id is null and o.run_id is null
-      order by o.run_id, o.id limit prune.max_rows));
-  get diagnostics v_count = row_count;
-  v_done := v_done || jsonb_build_object('events', v_count);
+    'runs', _qwf.prune_runs(prune.max_rows), 'jobs', _qwf.prune_jobs(prune.max_rows),
+    'events', _qwf.prune_events(prune.max_rows));
   delete from qwf.workers w
   where w.id = any (array(
     select o.id from qwf.workers o

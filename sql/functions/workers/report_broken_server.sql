@@ -12,7 +12,7 @@ as $$
 #variable_conflict use_column
 begin
   perform _qwf.check_text('server', report_broken_server.server, 200);
-  insert into qwf.job_events (at, type, actor, detail)
+  insert into _qwf.event_log (at, kind, actor, detail)
   select qwf.now(), 'server_broken', w.id, jsonb_build_object(
     'host', w.host, 'queue', w.queue, 'server', report_broken_server.server,
     'error', _qwf.clip(report_broken_server.error, 8192))

@@ -10,8 +10,8 @@ select qwf_test.as_role('qwf_producer', format($$
   select qwf.change_job(%1$s, priority => 5), qwf.run_next(%1$s), qwf.cancel_job(%1$s),
     qwf.retry_job(%1$s) $$, qwf_test.job('mail')));
 select is(array_agg(distinct e.actor), array[pg_temp.ada()], 'a change of a job')
-from qwf.job_events e where e.job_id = qwf_test.job('mail');
-select is((select count(*) from qwf.job_events e where e.job_id = qwf_test.job('mail')), 4::bigint,
+from _qwf.event_log e where e.job_id = qwf_test.job('mail');
+select is((select count(*) from _qwf.event_log e where e.job_id = qwf_test.job('mail')), 4::bigint,
   'each of four');
 
 select qwf_test.claim('default', 2);
@@ -33,13 +33,13 @@ reset role;
 select results_eq('select host_label, requested_by from qwf.worker_controls order by 1',
   $$ values ('box-a', pg_temp.ada()), ('box-b', 'bob'), ('box-c', pg_temp.ada()) $$,
   'an order, also one written by hand; a name that is given stays');
-select is_empty($$ select * from qwf.job_events e
-  where e.type like 'worker%' and e.actor <> pg_temp.ada() $$, 'and the event of each');
+select is_empty($$ select * from _qwf.event_log e
+  where e.kind like 'worker%' and e.actor <> pg_temp.ada() $$, 'and the event of each');
 
 select set_config('qwf.actor', E'ada\u202E', true);
 
 select qwf.worker_control('box-a', 'cpu', 'on');
-select is((select e.actor from qwf.job_events e order by e.id desc limit 1), session_user::text,
+select is((select e.actor from _qwf.event_log e order by e.id desc limit 1), session_user::text,
   'an unreadable name is left out');
 
 select * from finish();

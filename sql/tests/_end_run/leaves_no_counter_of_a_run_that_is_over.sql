@@ -9,7 +9,7 @@ select qwf.enqueue_run('w');
 select qwf_test.attempt('s/a', 'fatal');
 select results_eq('table counters', $$ values ('failed', 0, 0, 0) $$, 'a run that failed');
 select qwf.retry_run(qwf_test.run());
-select results_eq('table counters', $$ values ('running', 3, 2, 0) $$, 'a retry counts again');
+select results_eq('table counters', $$ values ('queued', 3, 2, 0) $$, 'a retry counts again');
 select qwf_test.work(), qwf_test.work();
 select results_eq('table counters', $$ values ('completed', 0, 0, 0) $$, 'a run that completed');
 

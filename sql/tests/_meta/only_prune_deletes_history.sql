@@ -1,4 +1,5 @@
--- Attempts, events and answers are append-only: no function changes them, and only prune deletes;
+-- Attempts, events and answers are append-only: no function changes them but by giving an event its
+-- number, and only prune deletes;
 -- drop_completed does where completed jobs are not kept.
 begin;
 select plan(1);
@@ -7,11 +8,12 @@ select is_empty($$
   select p.oid::regprocedure, m.found[1]
   from pg_proc p
   cross join lateral regexp_matches(p.prosrc,
-    '(?:update|delete from|truncate)\s+qwf\.(?:job_attempts|job_events|input_answers)\M', 'gi')
+    '(?:update|delete from|truncate)\s+_?qwf\.(?:job_attempts|event_log|input_answers)\M', 'gi')
     m (found)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and (p.pronamespace::regnamespace::text, p.proname) not in (
-      ('qwf', 'prune'), ('_qwf', 'delete_jobs'), ('_qwf', 'drop_completed'), ('_qwf', 'prune_runs'))
+      ('qwf', 'prune'), ('_qwf', 'delete_jobs'), ('_qwf', 'number_batch'),
+      ('_qwf', 'prune_events'))
 $$, 'nothing rewrites what happened');
 
 select * from finish();

@@ -10,7 +10,7 @@ select results_eq($$
   from qwf.attempt_overview
 $$, $$
   values ('lost', 'lease_lapsed', 'w', true) $$, 'the attempt says why it ended');
-select results_eq($$ select type, actor, detail ->> 'worker', job_id from qwf.job_events $$, $$
+select results_eq($$ select kind, actor, detail ->> 'worker', job_id from _qwf.event_log $$, $$
   values ('reclaimed', session_user::text collate "default", 'w', qwf_test.job('a')) $$,
   'an unusual event: who took it back, and from whom');
 

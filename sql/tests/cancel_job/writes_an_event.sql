@@ -5,7 +5,7 @@ select qwf_test.set_now('2030-01-01');
 select qwf.enqueue('waiting'), qwf.enqueue('running', queue => 'cpu');
 select qwf_test.claim();
 select qwf.cancel_job(qwf_test.job('waiting'), 'x'), qwf.cancel_job(qwf_test.job('running'), 'y');
-select results_eq('select at, job_id, type, actor, detail from qwf.job_events order by id', $$
+select results_eq('select at, job_id, kind, actor, detail from _qwf.event_log order by id', $$
   values
     ('2030-01-01'::timestamptz, qwf_test.job('waiting'), 'cancelled',
       session_user::text collate "default", '{"reason": "x"}'::jsonb),

@@ -16,7 +16,7 @@ select throws_ok($$ select qwf.change_jobs('{1}', run_next => null) $$, 'QW005',
   'nothing to change', 'null is nothing');
 select throws_ok($$ select qwf.change_jobs('{1}', run_at => '2100-01-01', run_next => true) $$,
   'QW005', 'run_next excludes run_at', 'now and later');
-select is_empty('select * from qwf.job_events', 'nothing was changed');
+select is_empty('select * from _qwf.event_log', 'nothing was changed');
 select is_empty($$ select * from qwf.change_jobs('{}', priority => 1) $$,
   'an empty list is no error');
 select is_empty($$ select * from qwf.change_jobs(null, priority => 1) $$, 'no list is none either');

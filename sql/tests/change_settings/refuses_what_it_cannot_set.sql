@@ -28,7 +28,7 @@ select throws_ok($$ select qwf.change_settings('{"stall_samples": "many"}') $$, 
   'invalid setting');
 select throws_ok($$ select qwf.change_settings('{"max_value_bytes": 2000000000}') $$, 'QW005',
   'setting out of range', 'a value that would let a job stop its queue');
-select throws_ok($$ select qwf.change_settings('{"notify_events": [1]}') $$, 'QW005',
+select throws_ok($$ select qwf.change_settings('{"error_backoff": true}') $$, 'QW005',
   'invalid setting');
 select throws_ok($$ select qwf.change_settings('{"stall_samples": 99999999999}') $$, 'QW005',
   'invalid setting');

@@ -6,7 +6,7 @@ create function pg_temp.finds(p_check text) returns setof text language sql as $
   from qwf.doctor(array[p_check]) d
 $$;
 select setval('qwf.last_tick', 0);  -- a sequence keeps what other tests have set
-select is(pg_temp.finds('tick'), 'fine: tick() is called, and due work is done.', 'none is due');
+select is(pg_temp.finds('tick'), 'fine: tick() is called, due work is done, and events have numbers.', 'none is due');
 select qwf_test.set_now('2030-01-01 12:00');
 select setval('qwf.last_tick', (extract(epoch from qwf.now() - interval '10 min') * 1000)::bigint);
 select is(pg_temp.finds('tick'),

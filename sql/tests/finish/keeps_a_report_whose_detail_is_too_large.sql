@@ -18,7 +18,7 @@ select qwf_test.attempt('lost', 'lost', detail => jsonb_build_object(
   'readings', (repeat('[', 600) || repeat(']', 600))::jsonb));
 select results_eq($$
   select length(detail ->> 'reason'), detail ?| '{signal,readings}'
-  from qwf.job_events where job_id = qwf_test.job('lost') and type = 'lost'
+  from _qwf.event_log where job_id = qwf_test.job('lost') and kind = 'lost'
 $$, 'values (1000, false)', 'and the event of a loss is small');
 
 select * from finish();

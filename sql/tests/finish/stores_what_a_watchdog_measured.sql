@@ -8,8 +8,8 @@ select 'answered ' || qwf.finish(c.job_id, c.token, 'lost', detail => case c.tas
 from qwf.claim('default', 'w', 2) c;
 
 select results_eq($$
-  select type, detail ->> 'reason', detail -> 'readings' ->> 'silent_s'
-  from qwf.job_events where type in ('lost', 'tripped') order by job_id
+  select kind, detail ->> 'reason', detail -> 'readings' ->> 'silent_s'
+  from _qwf.event_log where kind in ('lost', 'tripped') order by job_id
 $$, $$ values ('tripped', 'stalled', '121.5'), ('lost', 'crashed', null) $$,
   'a watchdog trip differs from other losses, and has its readings');
 select is((select reason from qwf.attempt_overview a join qwf.jobs j on j.id = a.job_id

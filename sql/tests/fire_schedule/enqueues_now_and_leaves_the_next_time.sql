@@ -15,7 +15,7 @@ select results_eq('select next_at, fired, last_due_at, last_fired_at, last_job_i
   values (timestamptz '2026-03-01 13:00:00+00', 1::bigint, null::timestamptz,
     timestamptz '2026-03-01 12:01:30+00', qwf_test.job('report')) $$,
   'its next time stays, the rest is counted');
-select results_eq('select type, job_id, actor, detail from qwf.job_events',
+select results_eq('select kind, job_id, actor, detail from _qwf.event_log',
   format($$ values ('fired', qwf_test.job('report'), %L, '{"schedule": "x"}'::jsonb) $$,
     session_user), 'and who did it is written');
 select qwf_test.set_now('2026-03-01 13:00:00+00');

@@ -9,7 +9,7 @@ select results_eq('table started', 'select null::bigint, qwf_test.run()',
   'a schedule that is switched off fires, too');
 select results_eq('select enabled, next_at, last_run_id, last_error from qwf.schedules',
   'select false, null::timestamptz, qwf_test.run(), null::text', 'and stays off');
-select results_eq('select type, run_id, job_id from qwf.job_events',
+select results_eq('select kind, run_id, job_id from _qwf.event_log',
   $$ select 'fired', qwf_test.run(), null::bigint $$, 'the run has the event');
 
 select * from finish();

@@ -6,12 +6,12 @@ create temp table claimed as select * from qwf.claim('default', 'w');
 create function pg_temp.report(p_token uuid) returns boolean language sql as
   $$ select qwf.report_folder(qwf_test.job('a'), p_token, '{"moved_to": "/x"}') $$;
 select ok(not pg_temp.report(gen_random_uuid()), 'a stale token');
-select is_empty($$ select from qwf.job_events where type = 'folder_moved' $$, 'writes nothing');
+select is_empty($$ select from _qwf.event_log where kind = 'folder_moved' $$, 'writes nothing');
 select ok(pg_temp.report(token), 'while it runs') from claimed;
 select qwf.finish(job_id, token, 'completed') from claimed;
 select ok(pg_temp.report(token), 'and when it has just ended') from claimed;
 select results_eq(
-  $$ select actor, detail from qwf.job_events where type = 'folder_moved' $$,
+  $$ select actor, detail from _qwf.event_log where kind = 'folder_moved' $$,
   $$ values ('w', '{"moved_to": "/x"}'::jsonb), ('w', '{"moved_to": "/x"}') $$, 'events');
 
 select * from finish();

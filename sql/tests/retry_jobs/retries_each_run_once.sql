@@ -11,7 +11,7 @@ select results_eq(format($$ select job_id, verdict from qwf.retry_jobs('{%s,%s}'
   format($$ values (%s::bigint, 'retried'), (%s, 'retried') $$,
     qwf_test.job('s/a'), qwf_test.job('s/b')), 'both of its nodes');
 select is(qwf_test.nodes(), 's/a queued, s/b queued, s/c blocked', 'with what depends on them');
-select is((select count(*)::int from qwf.job_events where type = 'retried'), 1, 'one retry');
+select is((select count(*)::int from _qwf.event_log where kind = 'retried'), 1, 'one retry');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

@@ -15,7 +15,7 @@ select qwf_test.unjam(), qwf.retry_run(qwf_test.run());
 select is_empty('select * from qwf.outbox', 'forgotten');
 select qwf_test.work(), qwf_test.work();
 select is(qwf_test.run_state(), 'completed', 'it completes');
-select is((select count(*)::int from qwf.job_events where type = 'poisoned'), 1,
+select is((select count(*)::int from _qwf.event_log where kind = 'poisoned'), 1,
   'the history has it');
 
 select * from finish();

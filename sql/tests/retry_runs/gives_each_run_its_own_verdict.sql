@@ -17,7 +17,7 @@ select results_eq(
     from made),
   'one row each, and a refusal does not stop the others');
 select is((select r.status::text from qwf.runs r where r.id = (select min(id) + 1 from made)),
-  'running', 'the one that could be retried goes on');
+  'queued', 'the one that could be retried goes on');
 select results_eq(
   $$ select j.status::text from qwf.jobs j
     where j.run_id = (select min(id) from made) order by j.node_idx $$,

@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(5);
 
 select qwf_test.set_now('2030-01-01');
 select qwf_test.workflow('w', '[{"id": "a"}]');
@@ -11,11 +11,14 @@ select qwf_test.travel('1 h');
 select results_eq('select seconds, retried_at from qwf.run_details',
   'values (90.5::float8, null::timestamptz)', 'from its start to its end');
 select qwf.retry_run(qwf_test.run());
-update qwf.job_events set at = qwf.now();
-select qwf_test.travel('5 s');
-select results_eq('select seconds, retried_at from qwf.run_details',
-  $$ values (5::float8, qwf.now() - interval '5 s') $$, 'from its retry to now');
-select qwf_test.work();
+select qwf_test.travel('3 h');
+select results_eq('select status::text, seconds, retried_at from qwf.run_details',
+  $$ values ('queued', null::float8, qwf.now() - interval '3 h') $$,
+  'what the retry waits does not count');
+select qwf_test.claim(), qwf_test.travel('5 s');
+select is((select seconds from qwf.run_details), 5::float8, 'from the start of its last try');
+select qwf_test.report('s/a');
+select qwf_test.travel('1 h');
 select is((select seconds from qwf.run_details), 5::float8, 'and to its end');
 
 select * from finish();

@@ -19,7 +19,7 @@ select is_empty($$ select from qwf.switched_off where (host, queue) = ('host-a',
 select is((select updated_at from qwf.worker_controls), '2026-01-01 13:00Z'::timestamptz,
   'updated_at is of the clock of the engine');
 update qwf.worker_controls set stop_policy = 'drain';
-select is((select count(*) from qwf.job_events), 3::bigint, 'a plain update is written down too');
+select is((select count(*) from _qwf.event_log), 3::bigint, 'a plain update is written down too');
 select throws_ok($$
   insert into qwf.worker_controls (host_label, queue, desired_state) values ('a', 'gppu', 'off')
 $$, 'QW006', null, 'an unknown queue is refused');

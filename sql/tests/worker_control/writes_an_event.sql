@@ -5,7 +5,7 @@ select qwf.worker_control('box', 'gpu', 'off', 'pause', 'ann', 'hot');
 select qwf.worker_control('box', 'gpu', 'off', 'pause', 'bob', 'hot');
 select qwf.worker_control('box', 'gpu', 'on', by => 'ann');
 select results_eq($$
-  select type, actor, detail - 'until' from qwf.job_events order by id
+  select kind, actor, detail - 'until' from _qwf.event_log order by id
 $$, $$ values
   ('worker_off', session_user::text collate "default",
     jsonb '{"host":"box","queue":"gpu","policy":"pause","reason":"hot","by":"ann"}'),
@@ -13,7 +13,7 @@ $$, $$ values
     jsonb '{"host":"box","queue":"gpu","policy":"hard","by":"ann"}')
 $$, 'each order that changed something');
 delete from qwf.worker_controls;
-select is((select count(*) from qwf.job_events where type = 'worker_on'), 2::bigint,
+select is((select count(*) from _qwf.event_log where kind = 'worker_on'), 2::bigint,
   'a deleted row is an order to go on');
 
 select * from finish();

@@ -23,9 +23,9 @@ cross join lateral (
     j.progress_message
   where j.status = 'running'
   union all
-  select e.at, null, e.type, e.actor, null, null, left(nullif(e.detail, '{}')::text, 200)
-  from qwf.job_events e
-  where e.job_id = j.id
+  select e.at, null, e.kind, e.actor, null, null, left(nullif(e.detail, '{}')::text, 200)
+  from _qwf.event_log e
+  where e.job_id = j.id and e.kind <> 'job_failed'  -- its attempt tells
 ) t (at, attempt, what, by, waited, took, detail)
 order by j.id, t.at, t.attempt;
 comment on view qwf.job_timeline is

@@ -12,7 +12,6 @@ select
     as default_value,
   case
     when a.atttypid = 'interval'::regtype then 'time'
-    when a.atttypid = 'boolean'::regtype then 'true or false'
     when a.attname ~ '_bytes$' then 'bytes'
     when a.attname ~ '_percent$' then '%'
     when a.attname ~ '_backoff$' then 'seconds'
@@ -36,7 +35,7 @@ comment on column qwf.setting_overview.value is
 comment on column qwf.setting_overview.default_value is
   'The value that applies if nobody changes it.';
 comment on column qwf.setting_overview.unit is
-  'time (such as 90 s or 2 h), number, bytes, %, seconds (a list of them), or true or false.';
+  'time (such as 90 s or 2 h), number, bytes, % or seconds (a list of them).';
 comment on column qwf.setting_overview.about is 'Its meaning.';
 
 commit;

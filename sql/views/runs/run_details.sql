@@ -14,13 +14,12 @@ select
   case when r.finished_at is null and isfinite(r.deadline_at)
     then r.deadline_at - clock.now end as deadline_in,
   r.created_at, r.started_at, e.retried_at, r.finished_at,
-  extract(epoch from coalesce(r.finished_at, clock.now)
-    - coalesce(e.retried_at, r.started_at))::float8 as seconds
+  extract(epoch from coalesce(r.finished_at, clock.now) - r.started_at)::float8 as seconds
 from qwf.runs r
 cross join (select qwf.now() as now) clock
 left join lateral (
-  select max(t.at) as retried_at from qwf.job_events t
-  where t.run_id = r.id and t.job_id is null and t.type = 'retried'
+  select max(t.at) as retried_at from _qwf.event_log t
+  where t.run_id = r.id and t.job_id is null and t.kind = 'retried'
 ) e on true;
 comment on view qwf.run_details is
   'A run without its nodes: select * from qwf.run_details where id = 7.';
@@ -52,10 +51,11 @@ comment on column qwf.run_details.deadline_at is
 comment on column qwf.run_details.deadline_in is
   'Time left until then; null: it has ended, or has no deadline.';
 comment on column qwf.run_details.created_at is 'When it was enqueued.';
-comment on column qwf.run_details.started_at is 'When its first node was claimed or applied.';
+comment on column qwf.run_details.started_at is
+  'When the first node of its last try was claimed or applied; null: it waits.';
 comment on column qwf.run_details.retried_at is 'When it was retried last; null: never.';
 comment on column qwf.run_details.finished_at is 'When it became terminal.';
 comment on column qwf.run_details.seconds is
-  'Seconds from its last retry, else from its start, to its end or to now.';
+  'Seconds from the start of its last try to its end or to now.';
 
 commit;

@@ -1070,7 +1070,8 @@ class Model:
                 job.missing = {d.id for d in before if d.status not in OVER}
         for job in resumed:
             self._resume(job, name)
-        run.status, run.finished_at, run.ending = "running", None, None
+        run.status, run.started = "queued", False
+        run.finished_at, run.ending = None, None
         if run.workflow in DEADLINES:
             run.deadline = self.now + self._time(run.workflow)
         ready = [job for job in again if not job.missing]

@@ -56,7 +56,7 @@ execute function qwf_test.tg_machine_jam();
 """
 # Deleting a few rows is a hundred times faster than truncating.
 TABLES = (
-    *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "job_events", "input_answers"),
+    *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"),
     "waits",
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
     *("host_minutes", "queue_minutes"),
@@ -65,6 +65,8 @@ RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
+delete from _qwf.event_log;
+update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0;
 delete from qwf.limit_slots; delete from qwf.limits;
 {";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),

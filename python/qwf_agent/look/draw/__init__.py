@@ -14,7 +14,7 @@ from qwf_agent.look.draw.jobs import (
     typed,
 )
 from qwf_agent.look.draw.lists import NUMBERS, cell, facts, fit, rows
-from qwf_agent.look.draw.runs import board, changes, files, run
+from qwf_agent.look.draw.runs import board, changes, earlier_tries, files, run
 from qwf_agent.look.draw.visible import Visible, visible, visible_values, without_escapes
 from qwf_agent.look.draw.words import (
     LOOKS,
@@ -55,6 +55,7 @@ __all__ = [
     "changes",
     "counted",
     "duration",
+    "earlier_tries",
     "facts",
     "files",
     "fit",

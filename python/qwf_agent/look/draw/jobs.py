@@ -91,7 +91,7 @@ def headline(job: Row) -> Text:
 
 
 def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> RenderableType:
-    """The history of a job, oldest first: enqueued, attempts, unusual events, end.
+    """The history of a job, oldest first: enqueued, attempts, events, end.
 
     An attempt stands where it ended, after the events that ended it.
     """
@@ -101,7 +101,9 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
     lines += [
         (row["finished_at"] or row["started_at"], _attempt_line(row, gist=True)) for row in attempts
     ]
-    lines += [(row["at"], _event_line(row)) for row in events]
+    lines += [  # of a failure, its attempt tells
+        (row["at"], _event_line(row)) for row in events if row["kind"] != "job_failed"
+    ]
     if job["status"] == "running":
         number, runs = Text(f"attempt {job['attempt']}", "bold"), Text("runs", LOOKS["running"][1])
         lines.append(
@@ -261,7 +263,7 @@ def _event_line(row: Row) -> BreakableLine:
     detail = dict(row["detail"] or {})
     why = brief(detail.pop("reason", None) or "")  # workers may send any value
     rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
-    what = Text(row["type"].replace("_", " "), "magenta")
+    what = Text(row["kind"].replace("_", " "), "magenta")
     parts = [f"by {row['actor']}", *(cut(part, LONGEST_OPTION) for part in (why, *rest))]
     return BreakableLine([what, *(Text(part) for part in parts if part)])
 

@@ -13,7 +13,18 @@ from rich.text import Text
 
 from qwf_agent.look.draw.jobs import FIRST, options, typed
 from qwf_agent.look.draw.visible import visible
-from qwf_agent.look.draw.words import LOOKS, OVER, Row, bar, brief, cut, duration, gist, state
+from qwf_agent.look.draw.words import (
+    LOOKS,
+    OVER,
+    Row,
+    bar,
+    brief,
+    cut,
+    duration,
+    gist,
+    moment,
+    state,
+)
 
 STATES = (
     *("completed", "failed", "cancelled", "skipped", "running", "awaiting_input"),
@@ -51,6 +62,19 @@ def headline(status: Row) -> Text:
     if one.get("seconds") is not None:
         text.append(f"  {duration(one['seconds'])}", "bright_black")
     return text
+
+
+def earlier_tries(tries: Sequence[Row], is_over: bool) -> list[Text]:
+    """How the tries of a run before this one ended, a line each."""
+    return [
+        Text.assemble(
+            (f"try {row['try']} ", "bold"),
+            state(row["status"]),
+            f" {moment(row['finished_at'])} after {duration(row['seconds'])}",
+            (f": {row['error']}" if row["error"] else "", "red"),
+        )
+        for row in (tries[:-1] if is_over else tries)
+    ]
 
 
 def nodes(status: Row, max_lines: int | None = None) -> RenderableType:

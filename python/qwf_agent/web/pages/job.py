@@ -65,8 +65,8 @@ where a.nth <= 40
 order by a.attempt desc
 """
 EVENTS = """
-select e.id, e.at, e.type, e.actor, e.detail
-from qwf.event_overview e where e.job_id = %(job)s
+select e.id, e.at, e.kind, e.actor, e.detail
+from qwf.event_overview e where e.job_id = %(job)s and e.kind <> 'job_failed'
 order by e.id desc limit 40
 """
 FILES = """

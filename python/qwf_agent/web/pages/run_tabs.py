@@ -64,9 +64,16 @@ limit 100
 """
 # offset: else the planner may walk back over the events of all runs to have them in order.
 EVENTS = """
-select e.id, e.at, e.job_id, e.node_id, e.type, e.actor, e.detail
+select e.id, e.at, e.job_id, e.node_id, e.kind, e.actor, e.detail
 from (select * from qwf.event_overview r where r.run_id = %(run)s::bigint offset 0) e
 order by e.id desc
+limit 100
+"""
+TRIES = """
+select t.try, t.status, t.started_at, t.finished_at, t.seconds, t.node_id, t.error
+from qwf.run_tries t
+where t.run_id = %(run)s::bigint
+order by t.try desc
 limit 100
 """
 CONTEXT = """
@@ -174,6 +181,7 @@ async def _show_history(
     return {
         "answers": await look.rows(ANSWERS, run=run["id"]),
         "events": await look.rows(EVENTS, run=run["id"]),
+        "tries": await look.rows(TRIES, run=run["id"]),
     }
 
 

@@ -1,10 +1,10 @@
--- Deploy qwf:functions/runs/_error_line
+-- Deploy qwf:functions/events/_error_line
 -- Purpose: Returns the most telling line of an error: the last of a bare Python traceback, else the
 --   first.
 -- Guarantees: Reads the start of an error, 1000 letters, and returns at most 200 of them, so that
 --   no error takes long. Only of a traceback alone does it read the end; the letters of all of it
 --   are counted only if its last line is blank, because that takes long.
--- Called by: _end_failed_runs, _job_matches, failure_groups, find_jobs.
+-- Called by: _announce_trouble, _end_failed_runs, _job_matches, failure_groups, find_jobs.
 
 begin;
 
