@@ -324,9 +324,9 @@ def test_the_login_is_recorded_whichever_role_it_sets(db: Session, mallory: Sess
     mallory.execute("select qwf.enqueue('t', queue => 'cpu')")
     mallory.execute("select qwf.claim('cpu', 'w')")
     mallory.execute("select qwf.cancel_job(1), qwf.worker_control('h', 'cpu', 'off')")
-    assert rows(db, "select requested_by from qwf.cancel_requests") == [("mallory",)]
-    assert rows(db, "select distinct actor from _qwf.event_log") == [("mallory",)]
-    assert rows(db, "select requested_by from qwf.worker_controls") == [("mallory",)]
+    assert rows(db, "select login from qwf.cancel_requests") == [("mallory",)]
+    assert rows(db, "select distinct login from _qwf.event_log") == [("mallory",)]
+    assert rows(db, "select login from qwf.worker_controls") == [("mallory",)]
 
 
 # Without CREATEROLE ------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
         output.show_json(status)
         return
     output.show(drawing.run(drawing.visible_values(status)))
+    output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
     for node in status["nodes"]:
         if node["status"] == "failed":
             hint = f"why {node['node_id']} failed: qwf job {node['job_id']}"

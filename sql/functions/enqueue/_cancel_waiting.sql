@@ -34,8 +34,8 @@ begin
     when sqlstate 'QW002' then  -- drops the lock on a row claimed between read and lock
       return null;
   end;
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-  values (qwf.now(), v_run_id, p_job_id, 'cancelled', _qwf.actor(),
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+  values (qwf.now(), v_run_id, p_job_id, 'cancelled',
     jsonb_build_object('reason', p_reason));
   return case v_was
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;

@@ -7,12 +7,14 @@ begin;
 
 create view qwf.event_overview as
 select
-  e.id, e.at, e.run_id, e.job_id, null as node_id, null as task, e.kind as type, e.actor, e.detail
+  e.id, e.at, e.run_id, e.job_id, null as node_id, null as task, e.kind as type,
+  e.login, e.acting_for, e.detail
 from _qwf.event_log e
 where e.job_id is null
 union all
 select
-  e.id, e.at, j.run_id, e.job_id, j.node_id, j.task, e.kind as type, e.actor, e.detail
+  e.id, e.at, j.run_id, e.job_id, j.node_id, j.task, e.kind as type, e.login,
+  e.acting_for, e.detail
 from _qwf.event_log e
 left join qwf.jobs j on j.id = e.job_id
 where e.job_id is not null;
@@ -26,7 +28,9 @@ comment on column qwf.event_overview.job_id is 'The job; null: the run as a whol
 comment on column qwf.event_overview.node_id is 'Node of the job.';
 comment on column qwf.event_overview.task is 'Task of the job.';
 comment on column qwf.event_overview.type is 'Kind of the event.';
-comment on column qwf.event_overview.actor is 'Worker or login that did it.';
+comment on column qwf.event_overview.login is 'Login of the session that did it.';
+comment on column qwf.event_overview.acting_for is
+  'For whom that session said it acts; nobody checks it.';
 comment on column qwf.event_overview.detail is
   'Reason, readings, and what else helps to understand it.';
 
