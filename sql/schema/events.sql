@@ -11,21 +11,28 @@ create table _qwf.event_log (
   kind text not null check (kind in (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
     'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
-    'worker_server', 'server_broken', 'folder_moved', 'run_ended', 'job_failed', 'question_asked',
-    'question_answered', 'events_restarted')),
+    'worker_server', 'worker_model', 'worker_stopped', 'host_forgotten', 'server_broken',
+    'folder_moved', 'run_ended', 'job_failed', 'question_asked', 'question_answered',
+    'events_restarted', 'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed',
+    'definition_changed', 'schema_changed')),
   subject text,
   names jsonb,
   run_id bigint,
   job_id bigint,
   login name not null default session_user,
-  acting_for text,
-  actor text not null,
+  acting_for text default
+    case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
   detail jsonb not null default '{}'
 );
 create unique index event_log_seq on _qwf.event_log (seq) where seq is not null;
 create index event_log_new on _qwf.event_log (id) where seq is null;
 create index event_log_job on _qwf.event_log (job_id, id) where job_id is not null;
 create index event_log_run on _qwf.event_log (run_id, job_id, id) where run_id is not null;
+create index event_log_acts on _qwf.event_log (id) where kind in (
+  'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed', 'definition_changed',
+  'schema_changed', 'worker_off', 'worker_on', 'worker_server', 'worker_model', 'worker_stopped',
+  'host_forgotten', 'cancel_requested', 'cancelled', 'retried', 'changed', 'fired',
+  'question_answered');
 comment on table _qwf.event_log is
   'One row an event; people read view qwf.events. Whoever changes something writes its row in the '
   'same transaction; number_events() gives it a number, and prune() deletes old ones.';
@@ -46,9 +53,6 @@ comment on column _qwf.event_log.job_id is 'The job; null: the run as a whole, o
 comment on column _qwf.event_log.login is 'Login of the session that wrote it: nobody can set it.';
 comment on column _qwf.event_log.acting_for is
   'For whom that session said it acts; nobody checks it. Null: it said nothing.';
-comment on column _qwf.event_log.actor is
-  'Worker or login that did it; web for ada: login web, which said in the setting qwf.actor that '
-  'it acts for ada. Nobody checks that name.';
 comment on column _qwf.event_log.detail is
   'Reason, readings, and what else helps to understand it.';
 

@@ -42,7 +42,9 @@ create table qwf.input_answers (
   run_id bigint,
   node_id text,
   value jsonb,
-  answered_by text not null,
+  login name not null default session_user,
+  acting_for text default _qwf.acting_for(),
+  by_default boolean not null default false,
   answered_at timestamptz not null default clock_timestamp()
 );
 create index input_answers_job on qwf.input_answers (job_id);
@@ -52,8 +54,12 @@ comment on column qwf.input_answers.job_id is 'The input''s job.';
 comment on column qwf.input_answers.run_id is 'Its run.';
 comment on column qwf.input_answers.node_id is 'Its node.';
 comment on column qwf.input_answers.value is 'The value given.';
-comment on column qwf.input_answers.answered_by is
-  'Who answered: the name given, else the login as in qwf.events.login.';
+comment on column qwf.input_answers.login is
+  'Login of the session that answered: nobody can set it.';
+comment on column qwf.input_answers.acting_for is
+  'For whom that session said it acts; nobody checks it. Null: it said nothing.';
+comment on column qwf.input_answers.by_default is
+  'True: nobody answered in time, and value is the default of the question.';
 comment on column qwf.input_answers.answered_at is 'When.';
 
 create table qwf.run_files (

@@ -40,7 +40,7 @@ create table qwf.jobs (
   project text not null default '',
   claimed_by text,
   on_failure text,
-  origin text not null default 'api',
+  login text default session_user,
   inputs jsonb not null default '{}',
   requires jsonb not null default '{}',
   labels jsonb not null default '{}',
@@ -74,7 +74,10 @@ create table qwf.jobs (
   last_error text,
   last_exit_code int,
   key text,
-  finished_at timestamptz
+  finished_at timestamptz,
+  acting_for text default
+    case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
+  schedule text
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 
@@ -178,7 +181,12 @@ comment on column qwf.jobs.beat_at is 'When the body last reported progress.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.jobs.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
-comment on column qwf.jobs.origin is 'Who made it: api, run, or schedule:name.';
+comment on column qwf.jobs.login is
+  'Login of the session that enqueued it: nobody can set it. For a schedule, of who called tick(). '
+  'Null for a node: its run has it.';
+comment on column qwf.jobs.acting_for is
+  'For whom that session said it acts; nobody checks it. Null: it said nothing.';
+comment on column qwf.jobs.schedule is 'The schedule that enqueued it; null: none did.';
 comment on column qwf.jobs.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.jobs.key_state is

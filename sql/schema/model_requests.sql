@@ -9,7 +9,8 @@ create table qwf.model_requests (
   queue text not null,
   model text,
   action text not null check (action in ('load', 'unload')),
-  requested_by text not null,
+  login name not null default session_user,
+  acting_for text default _qwf.acting_for(),
   requested_at timestamptz not null,
   taken_by text,
   progress text,
@@ -25,8 +26,10 @@ comment on column qwf.model_requests.host is 'The box.';
 comment on column qwf.model_requests.queue is 'The queue whose worker should do it.';
 comment on column qwf.model_requests.model is 'The model; null: unload all.';
 comment on column qwf.model_requests.action is 'load or unload.';
-comment on column qwf.model_requests.requested_by is
-  'Who asked: the name given, else the login as in qwf.events.login.';
+comment on column qwf.model_requests.login is
+  'Login of the session that asked: nobody can set it.';
+comment on column qwf.model_requests.acting_for is
+  'For whom that session said it acts; nobody checks it. Null: it said nothing.';
 comment on column qwf.model_requests.requested_at is
   'When it was asked for; no worker takes it after five minutes.';
 comment on column qwf.model_requests.taken_by is 'Worker that took it; null: none yet.';

@@ -17,6 +17,10 @@ create table qwf.runs (
   context jsonb not null default '{}',
   labels jsonb not null default '{}',
   out_dir text,
+  login name not null default session_user,
+  acting_for text default
+    case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
+  schedule text,
   node_count int not null,
   open_nodes int not null,
   active_nodes int not null,
@@ -55,6 +59,11 @@ comment on column qwf.runs.priority is 'Priority of its jobs; lower is sooner.';
 comment on column qwf.runs.context is 'Initial values that references read; never changed.';
 comment on column qwf.runs.labels is 'Tags of the caller. Searches filter by them; no claim does.';
 comment on column qwf.runs.out_dir is 'Folder under which bodies write; null: the agent''s own.';
+comment on column qwf.runs.login is
+  'Login of the session that enqueued it: nobody can set it. For a schedule, of who called tick().';
+comment on column qwf.runs.acting_for is
+  'For whom that session said it acts; nobody checks it. Null: it said nothing.';
+comment on column qwf.runs.schedule is 'The schedule that enqueued it; null: none did.';
 comment on column qwf.runs.node_count is 'Number of nodes.';
 comment on column qwf.runs.open_nodes is
   'Nodes that are not terminal, as far as events have been applied; 0 once the run is over.';

@@ -69,7 +69,8 @@ create table qwf.worker_controls (
   queue text not null,
   desired_state text not null default 'on' check (desired_state in ('on', 'off')),
   stop_policy text not null default 'hard' check (stop_policy in ('hard', 'drain', 'pause')),
-  requested_by text not null default session_user,
+  requested_by text,
+  login name not null default session_user,
   reason text,
   until timestamptz,
   server text,
@@ -89,7 +90,10 @@ comment on column qwf.worker_controls.stop_policy is
   'How it stops: hard (kill the bodies and hand their jobs back), drain (finish them first), pause '
   '(claim nothing, keep the model).';
 comment on column qwf.worker_controls.requested_by is
-  'Who asked: the name given, else the login as in qwf.events.login.';
+  'For whom the session that gave the order said it acts: acting_for of views and functions. '
+  'Nobody checks it. Null: it said nothing.';
+comment on column qwf.worker_controls.login is
+  'Login of the session that gave the order: a trigger sets it, so nobody else can.';
 comment on column qwf.worker_controls.reason is 'Why.';
 comment on column qwf.worker_controls.until is 'When off turns into on by itself; null: never.';
 comment on column qwf.worker_controls.server is

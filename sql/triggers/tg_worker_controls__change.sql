@@ -17,6 +17,11 @@ declare
   v_row qwf.worker_controls := coalesce(new, old);
   v_old qwf.worker_controls := case when tg_op <> 'INSERT' then old end;
   v_new qwf.worker_controls := case when tg_op <> 'DELETE' then new end;
+  v_place jsonb := jsonb_build_object('host', v_row.host_label, 'queue', v_row.queue);
+  v_other constant text[] :=
+    '{host_label,queue,requested_by,login,server,parallel,server_idle,created_at,updated_at}';
+  v_orders constant text[] := '{host_label,queue,requested_by,login,desired_state,stop_policy,'
+    'reason,until,created_at,updated_at}';
   v_servers_changed boolean := (v_old.server, v_old.parallel, v_old.server_idle)
     is distinct from (v_new.server, v_new.parallel, v_new.server_idle);
   v_ordered boolean := case tg_op
@@ -25,22 +30,24 @@ declare
       new.reason, new.until)
     -- else a new row is only about model servers
     else v_row.desired_state = 'off' or not v_servers_changed end;
+  v_before constant text := _qwf.act_for(case when v_ordered then v_new.requested_by end);
 begin
   if v_ordered then
-    insert into _qwf.event_log (at, kind, actor, detail)
-    values (qwf.now(),
-      case when v_new.desired_state = 'off' then 'worker_off' else 'worker_on' end, _qwf.actor(),
-      jsonb_strip_nulls(jsonb_build_object(
-        'host', v_row.host_label, 'queue', v_row.queue, 'policy', v_row.stop_policy,
-        'reason', v_row.reason, 'until', v_row.until, 'by', v_row.requested_by)));
+    insert into _qwf.event_log (at, kind, subject, detail)
+    values (qwf.now(), case when v_new.desired_state = 'off' then 'worker_off' else 'worker_on' end,
+      v_row.host_label, v_place || jsonb_strip_nulls(jsonb_build_object(
+        'policy', v_row.stop_policy, 'reason', v_row.reason, 'until', v_row.until))
+        || coalesce(_qwf.difference(to_jsonb(v_old) - v_other, to_jsonb(v_new) - v_other), '{}'));
   end if;
   if v_servers_changed then
     perform pg_notify('worker_llm_config_changed', v_row.host_label || '|' || v_row.queue);
-    insert into _qwf.event_log (at, kind, actor, detail)
-    values (qwf.now(), 'worker_server', _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
-      'host', v_row.host_label, 'queue', v_row.queue, 'server', v_new.server,
-      'parallel', v_new.parallel, 'idle', v_new.server_idle)));
+    insert into _qwf.event_log (at, kind, subject, detail)
+    values (qwf.now(), 'worker_server', v_row.host_label, v_place || jsonb_strip_nulls(
+      jsonb_build_object('server', v_new.server, 'parallel', v_new.parallel,
+        'idle', v_new.server_idle))
+      || _qwf.difference(to_jsonb(v_old) - v_orders, to_jsonb(v_new) - v_orders));
   end if;
+  perform set_config('qwf.acting_for', v_before, true);
   if v_ordered and v_new.desired_state = 'off' and v_new.stop_policy = 'hard' then
     perform pg_notify(qwf.wake_channel(w.id), 'cancel')  -- its heartbeat gives the jobs back
     from qwf.workers w

@@ -2,7 +2,8 @@
 -- Purpose: Makes a row written to worker_controls by hand as valid as one written by
 --   worker_control().
 -- Guarantees: Sets updated_at for every statement, and does not carry an end that has passed over
---   to the next order. Records the same author as worker_control() would.
+--   to the next order. The login that gave the order is always the one of the session; a statement
+--   can say in requested_by for whom it acts, as worker_control() can.
 -- Raises: QW006 for an unknown queue, because nobody would ever read the order; QW005 for an end
 --   that is no date of a calendar, because many drivers cannot read it, for a model server that the
 --   host does not have, and for anything about servers on a queue where the host has none.
@@ -29,11 +30,19 @@ begin
       case when new.server is distinct from old.server then new.server end);
   end if;
   new.updated_at := qwf.now();
-  if tg_op = 'INSERT' and new.requested_by = session_user then  -- the default of the column
-    new.requested_by := _qwf.actor();
-  end if;
   if new.desired_state = 'on' or (new.until = old.until and new.until <= qwf.now()) then
     new.until := null;
+  end if;
+  if tg_op = 'INSERT' or (new.desired_state, new.stop_policy, new.reason, new.until)
+      is distinct from (old.desired_state, old.stop_policy, old.reason, old.until) then
+    new.login := session_user;
+    new.requested_by := coalesce(
+      case when new.requested_by is distinct from old.requested_by
+          and _qwf.is_readable_name(new.requested_by) then new.requested_by end,
+      _qwf.acting_for());
+  else
+    new.login := old.login;
+    new.requested_by := old.requested_by;
   end if;
   return new;
 end $$;

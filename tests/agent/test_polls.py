@@ -191,7 +191,7 @@ def test_a_sleeper_asks_for_orders_only_if_there_are_some(link: EmptyLink, worke
 def test_a_worker_that_is_off_asks_often_if_it_may_not_be_notified_of_the_end(
     link: EmptyLink, worker: Worker, notified: bool, until: datetime | None, longest_s: float
 ) -> None:
-    order = {"state": "off", "policy": "drain", "requested_by": "me", "reason": None}
+    order = {"state": "off", "policy": "drain", "login": "me", "acting_for": None, "reason": None}
     for end in (None, until):
         link.orders = {**order, "until": end}
         link.sent.clear()

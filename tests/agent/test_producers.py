@@ -150,7 +150,7 @@ async def run_live(call: Call, commit: Commit, worker: Worker, run: int) -> None
     assert (asked.options, asked.expires_at, asked.spec["target"]) == (None, None, "yes")
     assert (await call(jobs.status, hello.job_id)).output == {"text": "hello"}
     await commit()
-    assert await call(runs.answer, run, "ok", True, by=TEXT) > 0
+    assert await call(runs.answer, run, "ok", True, acting_for="Ada") > 0
     await commit()
     done = await call(runs.wait, run, timeout=LIMIT)
     assert done.check() is done
@@ -537,9 +537,9 @@ def test_a_question_of_a_job_is_answered_once(base: Database, worker: Worker) ->
     assert caught.value.sqlstate == "QW002"
     with pytest.raises(TypeError, match="asked has to be a datetime with a time zone"):
         jobs.answer(base.conn, job_id, "retry", asked=datetime(2040, 1, 1))
-    assert jobs.answer(base.conn, job_id, "abort", by="Ada", asked=asked) > 0
+    assert jobs.answer(base.conn, job_id, "abort", acting_for="Ada", asked=asked) > 0
     assert jobs.wait(base.conn, job_id).status == "failed"
-    assert base.one("select answered_by from qwf.input_answers") == "Ada"
+    assert base.one("select acting_for from qwf.input_answers") == "Ada"
 
 
 def test_a_running_job_is_asked_to_stop(base: Database, worker: Worker) -> None:

@@ -186,7 +186,7 @@ def producer(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
     job = jobs.wait(conn, numbers[0], timeout="1 min")
     if job.check().status == "completed":
         job.output["sent_to"]
-    jobs.answer(conn, numbers[0], "retry", by="Ada")
+    jobs.answer(conn, numbers[0], "retry", acting_for="Ada")
     run: int = runs.enqueue(conn, "greet", {"who": "Ada"}, key="k", run_at=timedelta(hours=1))
     runs.wait(conn, run).check().nodes["greet/hello"].job_id
     runs.cancel(conn, run, "enough")
@@ -229,7 +229,7 @@ WRONG = [
     "jobs.status(conn, 7).stat",
     "jobs.status(conn, 7).status == 'complete'",
     "jobs.cancel(conn)",
-    "jobs.answer(conn, 7, 'retry', by=5)",
+    "jobs.answer(conn, 7, 'retry', acting_for=5)",
     "runs.enqueue(conn, 'greet', [1])",
     "runs.enqueue(conn, 'greet', {}, prioritty=1)",
     "runs.enqueue(conn, 'greet', {}, key=5)",

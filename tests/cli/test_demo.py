@@ -270,8 +270,8 @@ def test_a_question_that_somebody_answers_elsewhere_is_not_asked_any_longer(
         assert asked.result(timeout=60) is True
     said = capsys.readouterr().out
     assert "Which one?" in said
-    assert "a photo: answered by ada: " in said
-    assert "bye" in said.partition("answered by ada")[2]
+    assert ", acting for ada: " in said
+    assert "bye" in said.partition(", acting for ada")[2]
     assert "no answer" not in said
 
 

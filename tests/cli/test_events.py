@@ -21,8 +21,8 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
 def happens(db: Db, *subjects: str, kind: str = "fired") -> None:
     for subject in subjects:
         db.execute(
-            "insert into _qwf.event_log (kind, subject, actor, detail)"
-            " values (%s, %s, 'me', '{\"reason\": \"why\"}')",
+            "insert into _qwf.event_log (kind, subject, detail)"
+            " values (%s, %s, '{\"reason\": \"why\"}')",
             (kind, subject),
         )
     db.execute("select _qwf.number_events()")

@@ -98,8 +98,14 @@ def test_a_label_may_be_anything(label: Any, text: str) -> None:
 def test_the_reason_of_an_event_may_be_anything(reason: Any) -> None:
     now = datetime.now(timezone.utc)
     detail = {"reason": reason, "now": "queued"}
-    event = {"at": now, "kind": "lost", "actor": "w", "detail": detail}
-    job = {"created_at": now, "origin": "x", "status": "queued", "finished_at": None}
+    event = {"at": now, "kind": "lost", "login": "w", "acting_for": None, "detail": detail}
+    job = {
+        "created_at": now,
+        "login": "x",
+        "acting_for": None,
+        "status": "queued",
+        "finished_at": None,
+    }
     assert "lost  by w" in drawn(draw.timeline(job, [], [event]), 120)
 
 
@@ -110,8 +116,20 @@ def test_an_attempt_stands_after_the_events_that_ended_it() -> None:
         "attempt": 1, "outcome": "cancelled", "queued_at": start, "started_at": start,
         "finished_at": ended,
     }  # fmt: skip
-    event = {"at": asked, "kind": "cancel_requested", "actor": "ada", "detail": {}}
-    job = {"created_at": start, "origin": "x", "status": "cancelled", "finished_at": ended}
+    event = {
+        "at": asked,
+        "kind": "cancel_requested",
+        "login": "ada",
+        "acting_for": None,
+        "detail": {},
+    }
+    job = {
+        "created_at": start,
+        "login": "x",
+        "acting_for": None,
+        "status": "cancelled",
+        "finished_at": ended,
+    }
     shown = drawn(draw.timeline(job, [attempt], [event]), 120)
     assert shown.index("enqueued") < shown.index("cancel requested") < shown.index("attempt 1")
 

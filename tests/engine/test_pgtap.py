@@ -221,7 +221,8 @@ def test_a_file_finds_nothing_that_another_has_set(
 ) -> None:
     """Not even a file that ends inside its transaction, or with an error."""
     left = (
-        "set qwf.actor = 'somebody'; set timezone = 'Asia/Tokyo'; create temp table jobs (id int);"
+        "set qwf.acting_for = 'somebody'; set timezone = 'Asia/Tokyo';"
+        " create temp table jobs (id int);"
         " select pg_advisory_lock(1); listen qwf; begin; set role qwf_viewer; {}"
     )
     for end in ("commit", "select 1", "select 1 / 0"):
@@ -233,7 +234,10 @@ def test_a_file_finds_nothing_that_another_has_set(
         assert fault(conn, PASSES) == []
         assert run(conn, "show timezone") == zone
         assert run(conn, "select current_user = session_user") == (["t"], None)
-        assert run(conn, "select coalesce(current_setting('qwf.actor', true), '')") == ([], None)
+        assert run(conn, "select coalesce(current_setting('qwf.acting_for', true), '')") == (
+            [],
+            None,
+        )
         assert run(conn, "select to_regclass('pg_temp.jobs')::text") == ([], None)
         assert run(conn, "select pg_listening_channels()") == ([], None)
         locks = "select objid::text from pg_locks where locktype = 'advisory'"

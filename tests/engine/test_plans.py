@@ -249,10 +249,10 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
 def test_the_pages_of_runs_read_what_they_show(full: psycopg.Connection[Any]) -> None:
     """However many answers and files other jobs and runs have."""
     full.execute("""
-      insert into _qwf.event_log (run_id, kind, actor)
-        select r.id, 'retried', 'ada' from qwf.runs r cross join generate_series(1, 10);
-      insert into qwf.input_answers (job_id, run_id, answered_by)
-        select j.id, j.run_id, 'ada' from qwf.jobs j;
+      insert into _qwf.event_log (run_id, kind)
+        select r.id, 'retried' from qwf.runs r cross join generate_series(1, 10);
+      insert into qwf.input_answers (job_id, run_id)
+        select j.id, j.run_id from qwf.jobs j;
       insert into qwf.run_files (job_id, file_no, rel_path, run_id, kind, size_bytes)
         select j.id, 1, 'a', j.run_id, 'text', 1 from qwf.jobs j""")
     full.execute("select qwf.enqueue_run('map')")

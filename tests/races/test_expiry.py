@@ -48,7 +48,7 @@ def test_a_question_that_is_being_answered_does_not_expire(race: Race, commits: 
     person.commit() if commits else person.rollback()
     assert race.one("select _qwf.expire_inputs()") == (0 if commits else 1)
     race.healthy()
-    answers = race.rows("select value, answered_by = 'expiry' from qwf.input_answers")
+    answers = race.rows("select value, by_default from qwf.input_answers")
     assert answers == [("yes", False) if commits else ("no", True)]
     race.complete_all()
     assert race.run_status(run) == "completed"

@@ -19,7 +19,7 @@ PRIVATE = [
     "select * from qwf.jobs",
     "update qwf.jobs set status = 'queued'",
     "delete from qwf.outbox",
-    "insert into qwf.cancel_requests (job_id, requested_by) values (1, 'me')",
+    "insert into qwf.cancel_requests (job_id) values (1)",
     "select _qwf.end_attempts(null)",
     "select _qwf.apply_events(null)",
     "select _qwf.take_events(null)",

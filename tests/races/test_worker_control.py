@@ -24,7 +24,7 @@ def test_an_order_is_sent_at_commit(race: Race) -> None:
     assert heard(agent) == []
     operator.commit()
     assert heard(agent) == ["box:cpu"]
-    race.rows("select qwf.worker_control('box', 'cpu', 'off', by => 'another')")
+    race.rows("select qwf.worker_control('box', 'cpu', 'off', acting_for => 'another')")
     assert heard(agent) == []  # nothing has changed
     race.rows("update qwf.worker_controls set stop_policy = 'drain'")
     assert heard(agent) == ["box:cpu"]

@@ -73,8 +73,9 @@ SETTINGS = {
             jsonb_build_object('priority', 100, 'position', 9223372036854775807,
               'base', 9223372036854775807)),
           'base_until', clock_timestamp() + interval '59 s'))::text, false)""",
-    "an_actor": "set qwf.actor = 'ada'",
-    "an_actor_of_junk": "select set_config('qwf.actor', repeat(chr(27) || '[2J', 1000000), false)",
+    "a_name": "set qwf.acting_for = 'ada'",
+    "a_name_of_junk": """
+        select set_config('qwf.acting_for', repeat(chr(27) || '[2J', 1000000), false)""",
     "local_numbers": "set lc_numeric = 'C'; set lc_monetary = 'C'; set lc_time = 'C'",
 }
 

@@ -324,9 +324,89 @@ def test_the_login_is_recorded_whichever_role_it_sets(db: Session, mallory: Sess
     mallory.execute("select qwf.enqueue('t', queue => 'cpu')")
     mallory.execute("select qwf.claim('cpu', 'w')")
     mallory.execute("select qwf.cancel_job(1), qwf.worker_control('h', 'cpu', 'off')")
-    assert rows(db, "select requested_by from qwf.cancel_requests") == [("mallory",)]
-    assert rows(db, "select distinct actor from _qwf.event_log") == [("mallory",)]
-    assert rows(db, "select requested_by from qwf.worker_controls") == [("mallory",)]
+    assert rows(db, "select login from qwf.cancel_requests") == [("mallory",)]
+    assert rows(db, "select distinct login from _qwf.event_log") == [("mallory",)]
+    assert rows(db, "select login from qwf.worker_controls") == [("mallory",)]
+
+
+@pytest.fixture
+def liar(db: Session, dsn: str) -> Iterator[Session]:
+    """A producer that connected with a login of its own, whose name looks like that of the page."""
+    db.execute('drop role if exists "web, acting for ada"')
+    db.execute('create role "web, acting for ada" login in role qwf_producer')
+    conninfo = make_conninfo(dsn, user="web, acting for ada", application_name="web")
+    try:
+        with psycopg.connect(conninfo, autocommit=True) as session:
+            yield session
+    finally:
+        db.execute('drop owned by "web, acting for ada"')
+        db.execute('drop role "web, acting for ada"')
+
+
+LIAR = "web, acting for ada"
+WHO = """
+select 'run', login::text, acting_for from qwf.runs
+union all select 'job', login, acting_for from qwf.jobs where run_id is null
+union all select kind, login, acting_for from _qwf.event_log where kind <> 'definition_changed'
+union all select 'answer', login, acting_for from qwf.input_answers
+union all select 'cancel', login, acting_for from qwf.cancel_requests
+"""
+
+
+def test_a_producer_cannot_appear_as_another_login(db: Session, liar: Session) -> None:
+    """Whatever it sets, passes and calls itself: the login is its own, in a field of its own."""
+    ask = {"name": "w", "steps": [{"id": "ask", "kind": "input", "widget": "text"}]}
+    db.execute("select qwf.register_workflow(%s)", [Jsonb(ask)])
+    db.execute("select qwf.register_worker('box', 'cpu')")
+    liar.execute("set qwf.acting_for = 'bob'")
+    liar.execute("set qwf.actor = 'bob'")
+    liar.execute("set application_name = 'bob'")
+    liar.execute("set role qwf_producer")
+    for forbidden in (
+        "set session authorization postgres",
+        "set role postgres",
+        "set role qwf_admin",
+        "set session_user = 'bob'",
+    ):
+        assert sqlstate(liar, forbidden) != "00000", forbidden
+    liar.execute("select qwf.enqueue('t', queue => 'cpu'), qwf.enqueue('u')")
+    liar.execute('select count(*) from qwf.enqueue_many(\'[{"task": "v"}]\')')
+    liar.execute('select qwf.enqueue_run(\'w\', labels => \'{"login": "bob", "schedule": "x"}\')')
+    liar.execute("select qwf.submit_input(1, 'ask', '\"x\"', acting_for => 'postgres')")
+    liar.execute("select qwf.enqueue_run('w')")
+    liar.execute("select qwf.cancel_run(2, 'by postgres')")
+    db.execute("select c.job_id from qwf.workers w, qwf.claim('cpu', w.id) c")
+    liar.execute("select qwf.cancel_job(id, 'x') from unnest('{1,2}'::bigint[]) id")
+    liar.execute("select qwf.retry_job(2), qwf.change_job(2, priority => 3), qwf.run_next(2)")
+    found = rows(db, WHO)
+    assert {login for _, login, _ in found} == {LIAR}
+    assert {said for _, _, said in found} == {"bob", "postgres"}
+    assert {"run", "job", "answer", "cancel", "cancelled", "retried", "changed"} <= {
+        kind for kind, _, _ in found
+    }
+    assert rows(db, "select distinct schedule from qwf.runs") == [(None,)]
+    assert rows(db, "select error from qwf.runs where id = 2") == [
+        ('cancelled by "web, acting for ada", acting for bob: by postgres',)
+    ]
+
+
+def test_nobody_but_the_owner_writes_who_it_was(db: Session, liar: Session) -> None:
+    for statement in (
+        "insert into _qwf.event_log (kind, login) values ('retried', 'bob')",
+        "insert into qwf.runs (login) values ('bob')",
+        "update qwf.jobs set login = 'bob'",
+        "update qwf.input_answers set login = 'bob'",
+        "insert into qwf.cancel_requests (job_id, login) values (1, 'bob')",
+        "select _qwf.record_change('queue_changed', 'cpu', '{}', '{\"a\": 1}')",
+    ):
+        assert sqlstate(liar, statement) == "42501", statement
+    db.execute('grant qwf_admin to "web, acting for ada"')
+    order = "insert into qwf.worker_controls (host_label, queue, login, requested_by)"
+    liar.execute(f"{order} values ('box', 'cpu', 'bob', 'bob')")
+    liar.execute("update qwf.worker_controls set login = 'bob', desired_state = 'off'")
+    liar.execute("update qwf.worker_controls set login = 'bob'")
+    assert rows(db, "select login, acting_for from qwf.order_overview") == [(LIAR, None)]
+    assert rows(db, "select distinct login from qwf.audit") == [(LIAR,)]
 
 
 # Without CREATEROLE ------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def fill(db: Db) -> None:
             {"text": text, "strange": STRANGE, "job": job},
         )
         db.execute(
-            "insert into _qwf.event_log (at, job_id, kind, actor, detail)"
+            "insert into _qwf.event_log (at, job_id, kind, acting_for, detail)"
             " values (%(when)s, %(job)s, 'changed', %(strange)s,"
             "  jsonb_build_object('x', %(text)s::jsonb))",
             {"when": TIMES[number % len(TIMES)], "text": text, "strange": STRANGE, "job": job},

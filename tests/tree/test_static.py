@@ -44,6 +44,8 @@ KEYWORDS = (
 )
 COLUMNS = 100
 
+RECORDS = SQL.parent / "python/qwf_agent/migrate/record.py"  # the event of a migration
+
 
 def made_by(name: str) -> str:
     """The function that a change creates; one in a file that begins with _ is private."""
@@ -269,7 +271,8 @@ def test_every_allowed_kind_of_event_is_written() -> None:
     file = CHANGES["schema/events"]
     allowed = re.search(r"kind text not null check \(kind in \((.*?)\)\)", MADE[file], re.DOTALL)
     assert allowed is not None
-    writers = "".join(MADE[p] for p in uses(r"insert into _qwf\.event_log", outside=file))
+    writes = r"insert into _qwf\.event_log|_qwf\.record_change|_qwf\.tg_settings__record"
+    writers = "".join(MADE[p] for p in uses(writes, outside=file)) + RECORDS.read_text("utf-8")
     for name in re.findall(r"'(\w+)'", allowed[1]):
         assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
 

@@ -136,8 +136,10 @@ def test_a_person_signs_in_and_is_the_login(passwords: str, db: Db, browse: Open
     assert job is not None
     form = {"csrf": csrf(client.get("/")), "job_id": str(job[0])}
     client.post("/do/cancel_job", data=form, headers=FORM)
-    query = "select actor from _qwf.event_log where job_id = %s and kind like '%%cancel%%'"
-    assert db.execute(query, job).fetchone() == (ada,)
+    query = (
+        "select login, acting_for from _qwf.event_log where job_id = %s and kind like '%%cancel%%'"
+    )
+    assert db.execute(query, job).fetchone() == (ada, None)
     client.post("/sign-out", headers=FORM)
     assert "/sign-in" in str(client.get("/").url)
 
@@ -255,17 +257,21 @@ def test_a_proxy_says_who_it_is(
     assert db.execute(PAUSED).fetchone() == (paused,)
 
 
-def test_events_name_the_person_as_hearsay(behind_proxy: ASGIApp, browse: Open, db: Db) -> None:
+def test_events_name_the_person_beside_the_login(
+    behind_proxy: ASGIApp, browse: Open, db: Db
+) -> None:
     client = browse(behind_proxy)
     token = csrf(client.get("/", headers=as_user("ada")))
     job = db.execute("select qwf.enqueue('t')").fetchone()
     assert job is not None
     form = {"csrf": token, "job_id": str(job[0])}
     client.post("/do/cancel_job", data=form, headers=as_user("ada"))
-    query = "select actor from _qwf.event_log where job_id = %s and kind like '%%cancel%%'"
+    query = (
+        "select login, acting_for from _qwf.event_log where job_id = %s and kind like '%%cancel%%'"
+    )
     found = db.execute(query, job).fetchone()
     assert found is not None
-    assert found[0].endswith(" for ada")
+    assert (found[0] != "ada", found[1]) == (True, "ada")
 
 
 def test_only_the_proxy_is_believed(behind_proxy: ASGIApp, browse: Open) -> None:

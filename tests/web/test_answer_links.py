@@ -31,7 +31,9 @@ def token(db: Db, job: int, name: str = "ada", last: timedelta = timedelta(hours
 
 
 def answers(db: Db) -> list[Any]:
-    return db.execute("select value, answered_by from qwf.input_answers order by id").fetchall()
+    return db.execute(
+        "select value, coalesce(acting_for, login) from qwf.input_answers order by id"
+    ).fetchall()
 
 
 @pytest.fixture
@@ -53,10 +55,10 @@ def test_an_operator_makes_a_link_that_answers_once(visit: Visit, db: Db) -> Non
     operator.client.cookies.clear()
     shown = asking.answer(operator.client, found[1], choose="attic")
     assert answers(db) == [("attic", "link:ada")]
-    for words in ("answered by link:ada", "attic", "Run 1", "completed"):
+    for words in ("acting for", "link:ada", "attic", "Run 1", "completed"):
         assert words in shown.text
     again = operator.client.post(found[1], data={"value": "x"}, headers=FORM)
-    assert (again.status_code, "answered by link:ada" in again.text) == (409, True)
+    assert (again.status_code, "acting for link:ada" in again.text) == (409, True)
     assert len(answers(db)) == 1
 
 
@@ -109,7 +111,7 @@ def test_a_link_that_is_over_says_why(phone: visitors.Visitor, db: Db) -> None:
     db.execute("select qwf.answer_job(%s, '\"retry\"', 'bob')", (job,))
     asking.fail(db)
     answer = phone.get(f"/answer/{old}")
-    assert (answer.status_code, "answered by bob" in answer.text) == (200, True)
+    assert (answer.status_code, "acting for bob" in answer.text) == (200, True)
     refused = phone.client.post(f"/answer/{old}", data={"value": "x"}, headers=FORM)
     assert (refused.status_code, len(answers(db))) == (409, 1)
     new = token(db, job)

@@ -110,16 +110,19 @@ def test_a_question_that_waits_is_open() -> None:
 
 
 def test_an_earlier_answer_of_the_job_does_not_count() -> None:
-    before = {"answered_by": "bob", "answered_at": ASKED - timedelta(seconds=1)}
+    before = {"login": "web", "acting_for": "bob", "answered_at": ASKED - timedelta(seconds=1)}
     links.open_question(LINK, PENDING, before)
 
 
 @pytest.mark.parametrize("asks_again", [None, {"since": ASKED + timedelta(milliseconds=1)}])
 def test_an_answered_question_says_who_answered_it(asks_again: Any) -> None:
-    answer = {"answered_by": "b\u202eob", "answered_at": ASKED + timedelta(minutes=5)}
+    at = ASKED + timedelta(minutes=5)
+    answer = {"login": "web", "acting_for": "b\u202eob", "by_default": False, "answered_at": at}
     refused = refusal(lambda: links.open_question(LINK, asks_again, answer))
     assert refused.reason == "answered"
-    assert str(refused) == ("This question was answered by b\ufffdob at 2026-11-22 14:08:11 UTC.")
+    assert str(refused) == (
+        "This question was answered by web, acting for b\ufffdob at 2026-11-22 14:08:11 UTC."
+    )
 
 
 def test_a_link_does_not_open_a_later_question_of_its_job() -> None:
@@ -198,7 +201,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 FIND = "select since, spec from qwf.pending_inputs where job_id = %s"
 ANSWER = (
-    "select answered_by, answered_at from qwf.input_answers where job_id = %s"
+    "select login, acting_for, by_default, answered_at from qwf.input_answers where job_id = %s"
     " order by id desc limit 1"
 )
 Db = psycopg.Connection[Any]
@@ -237,7 +240,8 @@ def use(db: Db, link: links.QuestionLink) -> None:
     links.open_question(
         link,
         pending and {"since": pending[0]},
-        answer and {"answered_by": answer[0], "answered_at": answer[1]},
+        answer
+        and dict(zip(("login", "acting_for", "by_default", "answered_at"), answer, strict=True)),
     )
     db.execute("select qwf.answer_job(%s, '\"retry\"', %s)", (link.job, link.by))
 
@@ -249,7 +253,7 @@ def test_a_link_answers_its_question_once(db: Db, asking: int) -> None:
     assert fail(db) == asking
     refused = refusal(lambda: use(db, link))  # it asks again now, with the same options
     assert refused.reason == "answered"
-    assert "answered by link:ada" in str(refused)
+    assert "acting for link:ada" in str(refused)
     use(db, link_to(db, asking))
 
 
@@ -266,6 +270,6 @@ def test_a_link_cannot_answer_what_is_asked_in_between(
         use(phone, link)
     phone.rollback()
     refused = refusal(lambda: use(phone, link))
-    assert "answered by bob" in str(refused)
+    assert "acting for bob" in str(refused)
     phone.rollback()
     assert db.execute("select count(*) from qwf.input_answers").fetchone() == (1,)

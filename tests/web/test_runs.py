@@ -326,7 +326,7 @@ def test_a_question_is_shown_and_who_answered_it(visit: Visit, db: Db) -> None:
     text = visit("viewer").text(f"/runs/{run}")
     assert "Publish it?" in words(text)
     assert f'href="/inputs/{job}"' in text
-    one(db, "select qwf.submit_input(%s, 'approve', 'true', by => 'ada')", run)
+    one(db, "select qwf.submit_input(%s, 'approve', 'true', acting_for => 'ada')", run)
     assert "ada" in words(visit("viewer").text(f"/runs/{run}?show=history"))
 
 

@@ -163,7 +163,9 @@ class Control:
         if self.policy is not None:
             why = f": {row['reason']}" if row["reason"] else ""
             until = f" until {row['until']}" if row["until"] else ""
-            by = row["requested_by"]
+            by = row["login"]
+            if row["acting_for"]:
+                by += f", acting for {row['acting_for']}"
             log.info("%s is off (%s), by %s%s%s", self._name, self.policy, by, until, why)
         elif before != UNKNOWN:
             log.info("%s is on again", self._name)

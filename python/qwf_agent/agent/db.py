@@ -83,7 +83,7 @@ def report_log(job_id: int, token: str, printed: int, tail: str) -> Query:
 
 
 def worker_orders(worker: str) -> Query:
-    """The state that people want for the worker: state, policy, requested_by, reason, until;
+    """The state that people want for the worker: state, policy, login, acting_for, reason, until;
     and what is set for its model servers: server, parallel, server_idle."""
     return Query("select * from qwf.worker_orders({})", (worker,), soft=True)
 

@@ -111,19 +111,20 @@ def cancel_async(
 
 def answer(
     conn: Connection, job_id: int, given: object, /, *,
-    by: str | None = None, asked: datetime | None = None,
+    acting_for: str | None = None, asked: datetime | None = None,
 ) -> int:  # fmt: skip
-    """Answer the question that a job asks, and return the id of the answer. `by` names the person;
+    """Answer the question that a job asks, and return the id of the answer. `acting_for` says for
+    whom the login of the connection answers;
     `asked` is when the question was asked, so that no later question gets this answer."""
-    return drive(conn, _answer(job_id, given, by, asked))
+    return drive(conn, _answer(job_id, given, acting_for, asked))
 
 
 def answer_async(
     conn: AsyncConnection, job_id: int, given: object, /, *,
-    by: str | None = None, asked: datetime | None = None,
+    acting_for: str | None = None, asked: datetime | None = None,
 ) -> Coroutine[Any, Any, int]:  # fmt: skip
     """The same as `answer`, to be awaited."""
-    return drive_async(conn, _answer(job_id, given, by, asked))
+    return drive_async(conn, _answer(job_id, given, acting_for, asked))
 
 
 def enqueue_one(call: SqlCall) -> Steps[Enqueued]:
@@ -187,9 +188,11 @@ def _cancel(job_id: int, reason: str | None) -> Steps[Cancelled]:
     return "cancelled" if told == "cancelled" else "requested"
 
 
-def _answer(job_id: int, given: object, by: str | None, asked: datetime | None) -> Steps[int]:
+def _answer(
+    job_id: int, given: object, acting_for: str | None, asked: datetime | None
+) -> Steps[int]:
     arguments = {"job_id": id_of("job", job_id), "value": json_of("the answer is", given)}
-    arguments |= texts(by=by)
+    arguments |= texts(acting_for=acting_for)
     if asked is not None:
         if not isinstance(asked, datetime) or asked.utcoffset() is None:
             raise TypeError(f"asked has to be a datetime with a time zone, not {asked!r}")

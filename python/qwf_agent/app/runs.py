@@ -114,17 +114,24 @@ def cancel_async(
 
 
 def answer(
-    conn: Connection, run_id: int, node_id: str, given: object, /, *, by: str | None = None
+    conn: Connection, run_id: int, node_id: str, given: object, /, *, acting_for: str | None = None
 ) -> int:
-    """Answer the question of a node, and return the id of the answer. `by` names the person."""
-    return drive(conn, _answer(run_id, node_id, given, by))
+    """Answer the question of a node, and return the id of the answer. `acting_for` says for
+    whom the login of the connection answers."""
+    return drive(conn, _answer(run_id, node_id, given, acting_for))
 
 
 def answer_async(
-    conn: AsyncConnection, run_id: int, node_id: str, given: object, /, *, by: str | None = None
+    conn: AsyncConnection,
+    run_id: int,
+    node_id: str,
+    given: object,
+    /,
+    *,
+    acting_for: str | None = None,
 ) -> Coroutine[Any, Any, int]:
     """The same as `answer`, to be awaited."""
-    return drive_async(conn, _answer(run_id, node_id, given, by))
+    return drive_async(conn, _answer(run_id, node_id, given, acting_for))
 
 
 def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str, Any]) -> SqlCall:
@@ -187,11 +194,11 @@ def _cancel(run_id: int, reason: str | None) -> Steps[bool]:
     return (yield from value(SqlCall("cancel_run", given))) == "true"
 
 
-def _answer(run_id: int, node_id: str, given: object, by: str | None) -> Steps[int]:
+def _answer(run_id: int, node_id: str, given: object, acting_for: str | None) -> Steps[int]:
     arguments: dict[str, SqlValue] = {
         "run_id": id_of("run", run_id),
         **texts(node_id=node_id),
         "value": json_of("the answer is", given),
-        **texts(by=by),
+        **texts(acting_for=acting_for),
     }
     return (yield from number(SqlCall("submit_input", arguments)))

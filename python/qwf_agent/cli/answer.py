@@ -42,9 +42,11 @@ class Answer(click.Command):
 @click.command(cls=Answer)
 @click.argument("words", nargs=-1, metavar="[RUN NODE] VALUE")
 @click.option("--job", type=arguments.ID, metavar="JOB", help="Id of the job that asks.")
-@click.option("--by", help="Who answers. Default: your login name.")
+@click.option("--acting-for", metavar="NAME", help="For whom. Default: your name at the terminal.")
 @addresses.database
-def answer(conn: Connection, words: tuple[str, ...], job: int | None, by: str | None) -> None:
+def answer(
+    conn: Connection, words: tuple[str, ...], job: int | None, acting_for: str | None
+) -> None:
     """Answer the question of a node or a job.
 
     VALUE is JSON, or plain text if it is not JSON. If the question has options, VALUE may be #N,
@@ -60,33 +62,35 @@ def answer(conn: Connection, words: tuple[str, ...], job: int | None, by: str | 
         if len(words) != 1:
             raise click.UsageError(f"write: qwf answer --job {job} VALUE")
         value = parse_answer(_find(conn, job), words[0])
-        answer_job(conn, job, value, by or arguments.login_name())
+        answer_job(conn, job, value, acting_for)
         click.echo(f"job {job} is answered; see: qwf job {job}")
         return
     if len(words) != 3 or not words[0].isdecimal():
         raise click.UsageError("write: qwf answer RUN NODE VALUE, as qwf inputs prints it")
     run, node = int(words[0]), words[1]
     value = parse_answer(_find(conn, None, run, node), words[2])
-    answer_node(conn, run, node, value, by or arguments.login_name())
+    answer_node(conn, run, node, value, acting_for)
     click.echo(f"run {run} continues; see: qwf show {run}")
 
 
-def answer_node(conn: Connection, run: int, node: str, value: Any, by: str) -> None:
+def answer_node(
+    conn: Connection, run: int, node: str, value: Any, acting_for: str | None = None
+) -> None:
     """Answer a node's question; raises psycopg.Error, SQLSTATE QW005 if the value is invalid."""
-    conn.execute("select qwf.submit_input(%s, %s, %s, %s)", (run, node, Jsonb(value), by))
+    conn.execute("select qwf.submit_input(%s, %s, %s, %s)", (run, node, Jsonb(value), acting_for))
 
 
 def answer_question(conn: Connection, question: draw.Row, value: Any) -> None:
     """Answer a row of pending_inputs, which belongs to a node or to a standalone job."""
     if question["run_id"] is not None and question["node_id"] is not None:
-        answer_node(conn, question["run_id"], question["node_id"], value, arguments.login_name())
+        answer_node(conn, question["run_id"], question["node_id"], value)
     else:
-        answer_job(conn, question["job_id"], value, arguments.login_name())
+        answer_job(conn, question["job_id"], value)
 
 
-def answer_job(conn: Connection, job: int, value: Any, by: str) -> None:
+def answer_job(conn: Connection, job: int, value: Any, acting_for: str | None = None) -> None:
     """Answer a job's question; raises psycopg.Error as answer_node does."""
-    conn.execute("select qwf.answer_job(%s, %s, %s)", (job, Jsonb(value), by))
+    conn.execute("select qwf.answer_job(%s, %s, %s)", (job, Jsonb(value), acting_for))
 
 
 def _find(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import re
 import sys
@@ -211,20 +210,6 @@ def _read_json(text: str) -> Any:
     if UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
         raise ValueError("a text in it has a NUL or half a surrogate pair: leave that out")
     return value
-
-
-def login_name() -> str:
-    """The name of the user at the terminal."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "qwf"
-
-
-def signed(reason: str | None, command: str) -> str:
-    """A reason that also names the person: many people may share one login of the database."""
-    person = f"{command}, {login_name()}"
-    return f"{reason} ({person})" if reason else person
 
 
 priority = click.option(

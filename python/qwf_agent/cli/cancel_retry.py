@@ -63,7 +63,7 @@ LISTS: dict[str, LiteralString] = {
 Since = timedelta | datetime | None
 Subject = tuple[str, int]  # ("run" or "job", id)
 
-reason = click.option("--reason", help="Why; it is recorded, with your name.")
+reason = click.option("--reason", help="Why; it is recorded.")
 failed = click.option("--failed", is_flag=True, help="Those that failed; required without ids.")
 ended_since = click.option(
     "--since", type=arguments.moment, metavar="TIME",
@@ -97,13 +97,12 @@ def cancel_run(
     **wanted: Any,
 ) -> None:  # fmt: skip
     """Cancel whole runs: those given, or all unfinished ones that match."""
-    why = arguments.signed(reason, "qwf cancel")
     if _by_id(ids, wanted):
-        _cancel_named(conn, "run", ids, why)
+        _cancel_named(conn, "run", ids, reason)
         return
     states = {"states": ["queued", "running", "awaiting_input"]}
     found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | states)
-    _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=why)
+    _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=reason)
 
 
 @cancel.command("job")
@@ -125,14 +124,13 @@ def cancel_job(
 
     Cancelling a node cancels its run.
     """
-    why = arguments.signed(reason, "qwf cancel")
     if _by_id(ids, wanted):
-        _cancel_named(conn, "job", ids, why)
+        _cancel_named(conn, "job", ids, reason)
         return
     status = wanted.pop("status")
     states = {"states": [status] if status else list(OPEN)}
     found = _matching_jobs(conn, _filters(conn, wanted) | states)
-    _each(conn, "cancel", _subjects(found), dry_run, yes, reason=why)
+    _each(conn, "cancel", _subjects(found), dry_run, yes, reason=reason)
 
 
 @click.group(cls=commands.RunOrJob)
@@ -273,7 +271,7 @@ def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:
     return [*alone, *(("run", run) for run in runs)]
 
 
-def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str) -> None:
+def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str | None) -> None:
     with conn.transaction():
         for number in ids:
             _one(conn, "cancel", (what, number), reason=reason)

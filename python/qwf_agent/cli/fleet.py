@@ -264,8 +264,8 @@ def _request(
     wait: bool,
 ) -> None:
     box, name = agent_of(conn, host, queue, KNOWING, model)
-    query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
-    (row,) = connection.many(conn, query, (box, name, model, action, arguments.login_name()))
+    query = "select qwf.request_model(%s, %s, %s, %s) as id"
+    (row,) = connection.many(conn, query, (box, name, model, action))
     what = f"{box} {name}: {action} {model or 'the loaded model'}"
     if not wait:
         click.echo(f"{what}, requested")
@@ -325,7 +325,7 @@ def _switch(
         for box, name in switches:
             connection.call(
                 conn, "worker_control", host=box, queue=name, state=state, policy=policy,
-                by=arguments.login_name(), reason=reason, until=when,
+                reason=reason, until=when,
             )  # fmt: skip
     for box, name in switches:
         click.echo(f"{box} {name}: {outcome}")

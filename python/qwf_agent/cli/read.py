@@ -123,6 +123,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
     is_over = status["run"]["status"] in drawing.OVER
     for line in drawing.earlier_tries(drawing.visible_values(tries), is_over):
         output.show(line)
+    output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
     for node in status["nodes"]:
         if node["status"] == "failed":
             hint = f"why {node['node_id']} failed: qwf job {node['job_id']}"

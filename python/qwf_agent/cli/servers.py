@@ -103,9 +103,7 @@ def set_server(
         key: value if value is not None else (before[0][key] if before else None)
         for key, value in given.items()
     }
-    connection.call(
-        conn, "configure_server", host=box, queue=name, by=arguments.login_name(), **wanted
-    )
+    connection.call(conn, "configure_server", host=box, queue=name, **wanted)
     words = {"server": "only", "parallel": "parallel", "idle": "idle"}
     said = [f"{words[key]} {value}" for key, value in wanted.items() if value is not None]
     reset_to = "all its servers serve again, as qwf.toml says"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +36,7 @@ SETTINGS = f"""select
   pg_catalog.set_config('datestyle', 'ISO', true),
   pg_catalog.set_config('intervalstyle', 'postgres', true),
   pg_catalog.set_config('jit', 'off', true),
-  pg_catalog.set_config('lock_timeout', '{LOCK_WAIT_S}s', true);
+  pg_catalog.set_config('lock_timeout', '{LOCK_WAIT_S}s', true)
 """
 # Who may see less of other sessions sees no xact_start.
 BLOCKERS = """
@@ -53,13 +55,29 @@ limit %(limit)s
 """
 
 
+# For whom we act, unless the session says it already: many people may share one login.
+ACTING_FOR = """, pg_catalog.set_config('qwf.acting_for', coalesce(
+  nullif(pg_catalog.current_setting('qwf.acting_for', true), ''), '{}'), true)
+"""
+
+
+def settings() -> str:
+    """Return what is sent before each statement."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):
+        name = ""
+    is_plain = re.fullmatch(r"[\w.@+ -]{1,60}", name)
+    return SETTINGS + (ACTING_FOR.format(name) if is_plain else "") + ";"
+
+
 class Cursor(psycopg.ClientCursor[DictRow]):
-    """Runs each statement under SETTINGS."""
+    """Runs each statement under our settings."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
-        """Send SETTINGS and the statement in one message; the result is the statement's."""
+        """Send the settings and the statement in one message; the result is the statement's."""
         text = query.as_string(self) if isinstance(query, sql.Composable) else query
-        super().execute(SETTINGS + text, params, **options)
+        super().execute(settings() + text, params, **options)
         self.nextset()
         return self
 

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from qwf_agent import config
 from qwf_agent.config import ConfigError
+from qwf_agent.look.draw import words
 from qwf_agent.look.draw.visible import visible
 
 Reason = Literal["broken", "expired", "answered", "asked again", "gone"]
@@ -94,8 +95,10 @@ def open_question(
     if pending is not None and _milliseconds(pending["since"]) == _milliseconds(link.asked):
         return
     if answer is not None and answer["answered_at"] >= link.asked:
-        by, at = visible(answer["answered_by"] or "somebody"), answer["answered_at"]
-        when = at.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+        when = answer["answered_at"].astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+        if answer["by_default"]:
+            raise LinkRefused("answered", f"Nobody answered this question in time ({when}).")
+        by = words.who(answer["login"], answer["acting_for"])
         raise LinkRefused("answered", f"This question was answered by {by} at {when}.")
     if pending is not None:
         raise LinkRefused(

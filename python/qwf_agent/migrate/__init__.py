@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
@@ -30,7 +30,11 @@ from qwf_agent.migrate.plan import (
     read_plan,
     without_transactions,
 )
+from qwf_agent.migrate.record import record
 from qwf_agent.migrate.reverting import Loss
+
+if TYPE_CHECKING:
+    from qwf_agent.migrate.steps import Backend
 
 __all__ = [
     "CHANGED",
@@ -106,6 +110,7 @@ def deploy(
         database.refuse_changed(chain, database.deployed(backend.connection, chain))
         finish_interrupted(backend, steps, say)
         applied = set(backend.get_applied_migration_hashes())
+        before = set(database.deployed(backend.connection, chain))
         database.refuse_foreign_schema(backend.connection, chain, applied)
         if cell is not None:
             cell.is_new(backend.connection)  # refused before anything is deployed
@@ -120,6 +125,7 @@ def deploy(
         if cell is not None:
             with backend.copy() as copy:
                 database.execute(copy.connection, cell.script(), f"{trust.PIN};")
+        _record(backend, chain, before)
     return done
 
 
@@ -202,13 +208,21 @@ def revert(
     keep = 0 if to is None else chain.until(to)
     with registry(database.conninfo(dsn, connection), chain, say) as backend:
         looking = backend.connection
+        before = set(database.deployed(looking, chain))
         reverting.look(looking, chain, keep, database.deployed(looking, chain))
         looking.commit()
         for step in backend.to_rollback(MigrationList(steps_of(chain, say)[keep:])):
             say(f"- {step.change.name}")
             backend.rollback_one(step)
             done.append(step.change.name)
+        _record(backend, chain, before)
     return done
+
+
+def _record(backend: Backend, chain: Plan, before: set[str]) -> None:
+    with backend.copy() as copy:
+        record(copy.connection, chain, before, set(database.deployed(copy.connection, chain)))
+        copy.connection.commit()
 
 
 def loss(

@@ -29,7 +29,8 @@ declare
   v_changed bigint[];
 begin
   with free as materialized (
-    select j.id, j.status, j.run_at,
+    select j.id, j.status, j.run_at, jsonb_build_object('priority', j.priority, 'queue', j.queue,
+        'run_at', j.run_at, 'run_next', j.run_next) as old,
       j.status = 'scheduled' and j.guarded and j.attempt = 0 as unopened
     from qwf.jobs j
     where j.id = any (p_jobs)
@@ -37,12 +38,12 @@ begin
     order by j.id
     for no key update skip locked
   ), due as (
-    select f.id, f.status, f.unopened, f.unopened or not p_run_next and coalesce(
+    select f.id, f.status, f.old, f.unopened, f.unopened or not p_run_next and coalesce(
       coalesce(p_run_at, case when f.status = 'scheduled' then f.run_at end) > v_now, false)
       as later
     from free f
   ), placed as materialized (
-    select d.id, d.unopened, d.later,
+    select d.id, d.old, d.unopened, d.later,
       case when d.status = 'scheduled' and not d.later then _qwf.next_position() end as position
     from (select s.* from due s order by s.id) d
   ), changed as (
@@ -58,13 +59,13 @@ begin
       queued_at = case when p.position is null then j.queued_at else v_now end
     from placed p
     where j.id = p.id
-    returning j.id, j.run_id, j.queue, p.later
+    returning j.id, j.run_id, j.queue, p.later, _qwf.difference(p.old, jsonb_build_object(
+      'priority', j.priority, 'queue', j.queue, 'run_at', j.run_at, 'run_next', j.run_next))
+      as difference
   ), event as (
-    insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-    select v_now, c.run_id, c.id, 'changed', _qwf.actor(),
-      jsonb_strip_nulls(jsonb_build_object('priority', p_priority, 'queue', p_queue,
-        'run_at', p_run_at, 'run_next', nullif(p_run_next, false)))
-    from changed c
+    insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+    select v_now, c.run_id, c.id, 'changed', c.difference
+    from changed c where c.difference is not null
   ), woken as (
     select _qwf.wake(c.queue, count(*)::int) from changed c
     where not c.later or p_run_next

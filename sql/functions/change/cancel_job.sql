@@ -45,12 +45,12 @@ begin
       detail = format('job %s is %s', v_job.id, v_job.status),
       hint = 'there is nothing left to cancel';
   end if;
-  insert into qwf.cancel_requests (job_id, requested_by, reason, requested_at)
-  values (v_job.id, _qwf.actor(), cancel_job.reason, qwf.now())
+  insert into qwf.cancel_requests (job_id, reason, requested_at)
+  values (v_job.id, cancel_job.reason, qwf.now())
   on conflict do nothing;
   if found then  -- not if there is a request already
-    insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-    values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', _qwf.actor(),
+    insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+    values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested',
       jsonb_build_object('reason', cancel_job.reason));
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel')
     where v_job.claimed_by is not null;

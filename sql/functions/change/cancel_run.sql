@@ -35,10 +35,10 @@ begin
   end if;
   perform _qwf.end_run(
     v_run.id, 'cancelled',
-    'cancelled by ' || _qwf.actor() || coalesce(': ' || cancel_run.reason, ''));
-  insert into _qwf.event_log (at, run_id, kind, actor, detail)
-  values (
-    v_now, v_run.id, 'cancelled', _qwf.actor(), jsonb_build_object('reason', cancel_run.reason));
+    'cancelled by ' || _qwf.spell_who(session_user, _qwf.acting_for())
+      || coalesce(': ' || cancel_run.reason, ''));
+  insert into _qwf.event_log (at, run_id, kind, detail)
+  values (v_now, v_run.id, 'cancelled', jsonb_build_object('reason', cancel_run.reason));
   perform _qwf.apply_events(
     _qwf.take_events(array[v_run.id]) || array[(v_run.id, null, 'stop')::_qwf.event]);
   return true;

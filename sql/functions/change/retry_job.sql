@@ -46,8 +46,8 @@ begin
   if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
     raise unique_violation;
   end if;
-  insert into _qwf.event_log (at, job_id, kind, actor)
-  values (qwf.now(), v_job.id, 'retried', _qwf.actor());
+  insert into _qwf.event_log (at, job_id, kind)
+  values (qwf.now(), v_job.id, 'retried');
   perform _qwf.wake(v_job.queue, 1);
 exception
   when unique_violation then

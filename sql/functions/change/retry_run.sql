@@ -58,8 +58,8 @@ begin
   perform _qwf.resume_maps(v_resumed, retry_run.from_node);
   perform _qwf.reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
   perform _qwf.reopen_run(v_run);
-  insert into _qwf.event_log (at, run_id, kind, actor, detail)
-  values (qwf.now(), v_run.id, 'retried', _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
+  insert into _qwf.event_log (at, run_id, kind, detail)
+  values (qwf.now(), v_run.id, 'retried', jsonb_strip_nulls(jsonb_build_object(
     'from_node', retry_run.from_node, 'nodes', cardinality(v_jobs))));
   return cardinality(v_jobs);
 end $$;

@@ -34,8 +34,8 @@ begin
     from older o where j.id = o.id
     returning j.id, o.newer
   )
-  insert into _qwf.event_log (at, job_id, kind, actor, detail)
-  select p_now, e.id, 'cancelled', _qwf.actor(),
+  insert into _qwf.event_log (at, job_id, kind, detail)
+  select p_now, e.id, 'cancelled',
     jsonb_build_object('reason', 'superseded', 'by_job', e.newer)
   from ended e;
   return array(

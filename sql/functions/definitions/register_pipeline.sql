@@ -19,6 +19,7 @@ declare
   v_definition constant jsonb := case jsonb_typeof(register_pipeline.definition)
     when 'object' then register_pipeline.definition - '$schema' else '{}' end;
   v_version int;
+  v_before int;
 begin
   perform _qwf.check_json('definition', register_pipeline.definition, s.max_value_bytes)
   from qwf.settings s;
@@ -26,6 +27,8 @@ begin
   perform _qwf.raise_problems('QW003', 'invalid pipeline definition',
     array(select p from _qwf.pipeline_problems(register_pipeline.definition) p));
 
+  select p.version into v_before
+  from qwf.pipelines p where p.name = v_definition ->> 'name' and p.current;
   update qwf.pipelines p
   set current = false
   where p.name = v_definition ->> 'name' and p.current and p.definition <> v_definition;
@@ -42,6 +45,9 @@ begin
     on conflict do nothing  -- a version that this snapshot cannot see: 40001, not 23505
     returning version into v_version;
   end if;
+  perform _qwf.record_change('definition_changed', v_definition ->> 'name',
+    jsonb_build_object('version', v_before), jsonb_build_object('version', v_version),
+    '{"of": "pipeline"}');
   perform _qwf.recompile(v_definition ->> 'name');
   return v_version;
 end $$;

@@ -24,6 +24,7 @@ declare
   v_problems _qwf.problem[];
   v_graph jsonb;
   v_version qwf.workflows;
+  v_before int;
 begin
   perform _qwf.check_json('definition', register_workflow.definition, s.max_value_bytes)
   from qwf.settings s;
@@ -34,8 +35,7 @@ begin
     where i.item ->> 'kind' = 'pipeline' and i.item ? 'pipeline'
     order by 1);
   v_pipelines := _qwf.current_pipelines(v_names);
-  v_problems := array(
-    select p
+  v_problems := array(select p
     from _qwf.workflow_problems(register_workflow.definition, v_pipelines.definitions) p);
   if jsonb_typeof(v_definition -> 'steps') = 'array' then
     v_graph := _qwf.compile(v_definition, v_pipelines.definitions);
@@ -45,6 +45,8 @@ begin
   perform _qwf.raise_problems('QW003', 'invalid workflow definition', v_problems);
   perform _qwf.notice_widgets(v_definition);
 
+  select w.version into v_before
+  from qwf.workflows w where w.name = v_definition ->> 'name' and w.current;
   update qwf.workflows w
   set current = false
   where w.name = v_definition ->> 'name' and w.current and w.definition <> v_definition;
@@ -61,6 +63,9 @@ begin
     on conflict do nothing  -- a version that this snapshot cannot see: 40001, not 23505
     returning * into v_version;
   end if;
+  perform _qwf.record_change('definition_changed', v_version.name,
+    jsonb_build_object('version', v_before), jsonb_build_object('version', v_version.version),
+    '{"of": "workflow"}');
   if not exists (
     select from qwf.graphs g
     where g.workflow_id = v_version.id and g.pipeline_ids = v_pipelines.ids

@@ -35,8 +35,8 @@ begin
       return null;
   end;
   delete from qwf.waits w where w.job_id = p_job_id;
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-  values (qwf.now(), v_run_id, p_job_id, 'cancelled', _qwf.actor(),
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+  values (qwf.now(), v_run_id, p_job_id, 'cancelled',
     jsonb_build_object('reason', p_reason));
   return case v_was
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;

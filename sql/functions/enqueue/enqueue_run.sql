@@ -70,8 +70,8 @@ begin
     end if;  -- else that run ended between the two statements: the key is free, insert again
   end loop;
   if v_ended_at is not null then
-    insert into _qwf.event_log (at, run_id, kind, actor, detail)
-    values (v_now, v_id, 'run_ended', session_user,
+    insert into _qwf.event_log (at, run_id, kind, detail)
+    values (v_now, v_id, 'run_ended',
       _qwf.run_ended('completed', v_ended_at, v_ended_at, null));
   end if;
   perform _qwf.insert_nodes(v_id, v_now);

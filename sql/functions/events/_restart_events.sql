@@ -23,8 +23,8 @@ begin
   v_seq := v_was.last_seq + 1000000;
   update _qwf.event_numbers n set last_seq = v_seq, timeline = v_timeline,
     first_seq = case when n.first_seq > n.last_seq then v_seq else n.first_seq end;
-  insert into _qwf.event_log (at, kind, subject, seq, actor, detail)
-  values (qwf.now(), 'events_restarted', 'qwf', v_seq, session_user,
+  insert into _qwf.event_log (at, kind, subject, seq, detail)
+  values (qwf.now(), 'events_restarted', 'qwf', v_seq,
     jsonb_strip_nulls(jsonb_build_object('reason', p_reason, 'last_kept', v_was.last_seq,
       'timeline', v_timeline, 'was', v_was.timeline)));
   perform pg_notify('qwf_events', v_seq::text);

@@ -3,7 +3,6 @@
 --   cancellation.
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
 --   first 10000 are left out; the report is not lost. A WARNING names unknown keys of the detail.
---   The actor of a reclaimed job is who ticked; the worker that lost it is in the detail.
 -- Called by: _write_reports.
 
 begin;
@@ -29,11 +28,10 @@ begin
     with ordinality f (value, n)
   where e.status = 'completed' and f.value ->> 'rel_path' is not null and f.n <= 10000;
 
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
   select p_now, e.run_id, e.id, t.type,
-    case when t.type <> 'reclaimed' then coalesce(e.worker, _qwf.actor()) else _qwf.actor() end,
     jsonb_strip_nulls(jsonb_build_object(
-      'attempt', e.attempt, 'worker', case when t.type = 'reclaimed' then e.worker end,
+      'attempt', e.attempt, 'worker', e.worker,
       'reason', left(e.detail ->> 'reason', 1000),
       'signal', _qwf.as_number(e.detail -> 'signal', 255)::int, 'now', e.status,
       'readings', case when _qwf.json_problem(e.detail -> 'readings', 4095) is null

@@ -36,7 +36,8 @@ begin
         when t.status = 'completed' then null
         when h.outcome = 'released' then coalesce(h.error, j.last_error)
         when t.status = 'cancelled' then coalesce((
-            select 'cancelled by ' || c.requested_by || coalesce(': ' || c.reason, '')
+            select 'cancelled by ' || _qwf.spell_who(c.login, c.acting_for)
+              || coalesce(': ' || c.reason, '')
             from qwf.cancel_requests c where c.job_id = h.id), h.error)
         else t.error || coalesce(h.error, left(h.detail ->> 'reason', 1000), h.outcome) end,
       last_exit_code = coalesce(_qwf.as_number(h.detail -> 'exit_code', 65535),

@@ -22,7 +22,7 @@ begin
     order by d.worker));
   return query
   select 'note', 'box ' || o.host, format('%s %s is switched off by %s%s', o.host, o.queue,
-      o.requested_by, ': ' || nullif(o.reason, '')),
+      _qwf.spell_who(o.login, o.acting_for), ': ' || nullif(o.reason, '')),
     format('qwf worker on --host %1$s --queue %2$s; if the box is gone for good: qwf worker forget '
       '--host %1$s --all', o.host, o.queue)
   from qwf.switched_off o

@@ -9,7 +9,8 @@
 
 begin;
 
-create function _qwf.apply_answer(p_job qwf.jobs, p_value jsonb, p_by text) returns bigint
+create function _qwf.apply_answer(p_job qwf.jobs, p_value jsonb, p_by_default boolean)
+returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -28,8 +29,8 @@ begin
   if v_kind = 'retried' and not _qwf.key_is_free(p_job) then
     v_kind := 'superseded';
   end if;
-  insert into qwf.input_answers (job_id, run_id, node_id, value, answered_by, answered_at)
-  values (p_job.id, p_job.run_id, p_job.node_id, v_value, p_by, v_now)
+  insert into qwf.input_answers (job_id, run_id, node_id, value, by_default, answered_at)
+  values (p_job.id, p_job.run_id, p_job.node_id, v_value, p_by_default, v_now)
   returning id into v_answer;
   update qwf.jobs j set
     status = case v_kind when 'answered' then 'completed' when 'retried' then 'queued'
@@ -49,8 +50,8 @@ begin
     input_spec = case when v_kind <> 'retried' then j.input_spec end
   where j.id = p_job.id;
   delete from qwf.waits w where w.job_id = p_job.id;
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-  values (v_now, p_job.run_id, p_job.id, 'question_answered', session_user,
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+  values (v_now, p_job.run_id, p_job.id, 'question_answered',
     jsonb_build_object('answer_id', v_answer, 'job', v_kind));
   if v_kind = 'retried' then
     perform _qwf.wake(p_job.queue, 1);

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/questions/_expire_inputs
 -- Purpose: Ends questions that nobody answered in time.
--- Guarantees: The default of a question becomes its answer, by expiry; without a default the node
+-- Guarantees: The default of a question becomes its answer; without a default the node
 --   fails. Leaves a question whose run is locked to the next call; one that cannot be expired does
 --   not stop the others.
 -- Locks: runs that nobody has locked; then as submit_input.
@@ -39,11 +39,11 @@ begin
       select j.* into v_job from qwf.jobs j  -- again, under the lock: an answer may have come first
       where j.id = v_due.id and j.status = 'awaiting_input' and j.expires_at <= v_now;
       continue when not found;
-      insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-      values (v_now, v_job.run_id, v_job.id, 'expired', _qwf.actor(),
+      insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+      values (v_now, v_job.run_id, v_job.id, 'expired',
         jsonb_build_object('asked_at', v_job.queued_at, 'expires', v_job.input_spec -> 'expires'));
       if v_job.input_spec ? 'default' then
-        perform _qwf.apply_answer(v_job, v_job.input_spec -> 'default', 'expiry');
+        perform _qwf.apply_answer(v_job, v_job.input_spec -> 'default', true);
       else
         update qwf.jobs j set
           status = 'failed', finished_at = v_now,

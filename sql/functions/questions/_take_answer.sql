@@ -9,7 +9,7 @@
 
 begin;
 
-create function _qwf.take_answer(p_job qwf.jobs, p_value jsonb, p_by text) returns bigint
+create function _qwf.take_answer(p_job qwf.jobs, p_value jsonb) returns bigint
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -32,11 +32,10 @@ begin
         then format('see what became of it: select qwf.result(%s)', p_job.id)
         else format('see what the run waits for: select qwf.run_status(%s)', p_job.run_id) end;
   end if;
-  perform _qwf.check_text('by', p_by),
-    _qwf.check_json('value', v_value, (select s.max_value_bytes from qwf.settings s));
+  perform _qwf.check_json('value', v_value, (select s.max_value_bytes from qwf.settings s));
   perform _qwf.raise_problems('QW005', 'the answer does not fit the question',
     array(select p from _qwf.answer_problems(p_job.input_spec, v_value) p));
-  return _qwf.apply_answer(p_job, v_value, coalesce(p_by, _qwf.actor()));
+  return _qwf.apply_answer(p_job, v_value, false);
 end $$;
 
 commit;

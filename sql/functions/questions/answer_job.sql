@@ -9,7 +9,7 @@
 begin;
 
 create function qwf.answer_job(
-  job_id bigint, value jsonb, by text default null, asked timestamptz default null
+  job_id bigint, value jsonb, acting_for text default null, asked timestamptz default null
 ) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -19,7 +19,9 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  v_before constant text := _qwf.act_for(answer_job.acting_for);
   v_job qwf.jobs;
+  v_answer bigint;
 begin
   select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id;
   if not found then
@@ -42,7 +44,9 @@ begin
         v_job.id, answer_job.asked, coalesce(v_job.queued_at, v_job.created_at)),
       hint = format('read the new question: select * from qwf.why_not(%s)', v_job.id);
   end if;
-  return _qwf.take_answer(v_job, answer_job.value, answer_job.by);
+  v_answer := _qwf.take_answer(v_job, answer_job.value);
+  perform set_config('qwf.acting_for', v_before, true);
+  return v_answer;
 end $$;
 comment on function qwf.answer_job is
   'Answers the question of a job: of an input, or what to do about a failure (retry, skip, abort); '

@@ -9,7 +9,8 @@
 
 begin;
 
-create function qwf.submit_input(run_id bigint, node_id text, value jsonb, by text default null)
+create function qwf.submit_input(
+  run_id bigint, node_id text, value jsonb, acting_for text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -19,7 +20,9 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+  v_before constant text := _qwf.act_for(submit_input.acting_for);
   v_job qwf.jobs;
+  v_answer bigint;
 begin
   perform _qwf.lock_runs(array[submit_input.run_id], true);
   select j.* into v_job
@@ -37,7 +40,9 @@ begin
           where r.id = submit_input.run_id and (n.queue is null or n.on_failure = 'ask'))),
         format('see what the run waits for: select qwf.run_status(%s)', submit_input.run_id));
   end if;
-  return _qwf.take_answer(v_job, submit_input.value, submit_input.by);
+  v_answer := _qwf.take_answer(v_job, submit_input.value);
+  perform set_config('qwf.acting_for', v_before, true);
+  return v_answer;
 end $$;
 comment on function qwf.submit_input is
   'Answers an input node, or decides about a failed node (retry, skip, abort), and resumes the '

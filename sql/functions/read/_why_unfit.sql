@@ -29,7 +29,8 @@ as $$
   from nearest n
   cross join lateral (
     select _qwf.why_unfit_for(p_job, n.row, p_now) || array(
-      select format('%s is switched off (%s) by %s%s%s', o.host, o.stop_policy, o.requested_by,
+      select format('%s is switched off (%s) by %s%s%s', o.host, o.stop_policy,
+        _qwf.spell_who(o.login, o.acting_for),
         coalesce(' until ' || o.until, ''), coalesce(', because: ' || o.reason, ''))
       from qwf.switched_off o
       where o.host = (n.row).host and o.queue = p_job.queue) as reasons

@@ -96,8 +96,8 @@ begin
     where c.is_last and r.ctid = k.row
     returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error
   ), told as (
-    insert into _qwf.event_log (at, run_id, kind, subject, actor, detail)
-    select w.finished_at, w.id, 'run_ended', w.workflow, session_user,
+    insert into _qwf.event_log (at, run_id, kind, subject, detail)
+    select w.finished_at, w.id, 'run_ended', w.workflow,
       _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error)
     from written w
     where w.finished_at is not null

@@ -39,8 +39,8 @@ begin
     where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once)
     returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error
   ), ended as (
-    insert into _qwf.event_log (at, run_id, kind, subject, actor, detail)
-    select w.finished_at, w.id, 'run_ended', w.workflow, session_user,
+    insert into _qwf.event_log (at, run_id, kind, subject, detail)
+    select w.finished_at, w.id, 'run_ended', w.workflow,
       _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error)
     from written w
     where w.finished_at is not null

@@ -29,8 +29,8 @@ begin
   loop
     perform _qwf.end_run(
       v_run.id, 'failed', format('the deadline passed at %s', v_run.deadline_at));
-    insert into _qwf.event_log (at, run_id, kind, actor, detail)
-    values (v_now, v_run.id, 'deadline', _qwf.actor(),
+    insert into _qwf.event_log (at, run_id, kind, detail)
+    values (v_now, v_run.id, 'deadline',
       jsonb_build_object('deadline_at', v_run.deadline_at));
     insert into qwf.outbox (run_id, kind) values (v_run.id, 'stop');
     v_count := v_count + 1;

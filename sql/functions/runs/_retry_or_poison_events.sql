@@ -28,8 +28,8 @@ begin
   from qwf.settings s
   where o.run_id = p_run and o.poisoned_at is null;
   if exists (select from qwf.outbox o where o.run_id = p_run and o.poisoned_at = v_now) then
-    insert into _qwf.event_log (at, run_id, kind, actor, detail)
-    values (v_now, p_run, 'poisoned', _qwf.actor(), jsonb_build_object('error', v_error));
+    insert into _qwf.event_log (at, run_id, kind, detail)
+    values (v_now, p_run, 'poisoned', jsonb_build_object('error', v_error));
     if _qwf.end_run(p_run, 'failed', 'an event could not be applied: ' || v_error, true) then
       begin
         perform _qwf.cancel_obsolete(array[p_run]);

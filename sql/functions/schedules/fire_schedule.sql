@@ -37,8 +37,8 @@ begin
     last_job_id = v_started.job_id, last_run_id = v_started.run_id, last_fired_at = v_now,
     fired = s.fired + 1, last_error = null
   where s.name = v_schedule.name;
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-  values (v_now, v_started.run_id, v_started.job_id, 'fired', _qwf.actor(),
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+  values (v_now, v_started.run_id, v_started.job_id, 'fired',
     jsonb_build_object('schedule', v_schedule.name));
   return v_started;
 end $$;

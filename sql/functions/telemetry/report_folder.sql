@@ -17,9 +17,9 @@ begin
       detail = coalesce(_qwf.excerpt(report_folder.folder), 'null'),
       hint = 'pass a JSON object, such as {"moved_to": "/out/jobs/15.before-20261124"}';
   end if;
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-  select qwf.now(), j.run_id, j.id, 'folder_moved', coalesce(j.claimed_by, _qwf.actor()),
-    report_folder.folder
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+  select qwf.now(), j.run_id, j.id, 'folder_moved',
+    jsonb_build_object('worker', j.claimed_by) || report_folder.folder
   from qwf.jobs j
   where j.id = report_folder.job_id and (j.token = report_folder.token or exists (
     select from qwf.job_attempts a where a.job_id = j.id and a.token = report_folder.token));

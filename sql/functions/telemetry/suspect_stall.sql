@@ -17,9 +17,9 @@ begin
       detail = coalesce(_qwf.excerpt(suspect_stall.readings), 'null'),
       hint = 'pass a JSON object';
   end if;
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
-  select qwf.now(), j.run_id, j.id, 'stall_suspected', coalesce(j.claimed_by, _qwf.actor()),
-    jsonb_build_object('attempt', j.attempt, 'readings', suspect_stall.readings)
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+  select qwf.now(), j.run_id, j.id, 'stall_suspected', jsonb_build_object(
+    'attempt', j.attempt, 'worker', j.claimed_by, 'readings', suspect_stall.readings)
   from qwf.jobs j
   where j.id = suspect_stall.job_id and j.token = suspect_stall.token;
   return found;

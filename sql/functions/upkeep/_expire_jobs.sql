@@ -40,8 +40,8 @@ begin
   ), over as (
     delete from qwf.waits w using overdue o where w.job_id = o.id
   ), event as (
-    insert into _qwf.event_log (at, job_id, kind, actor, detail)
-    select v_now, e.id, 'expired', _qwf.actor(), jsonb_build_object('expires_at', e.expires_at)
+    insert into _qwf.event_log (at, job_id, kind, detail)
+    select v_now, e.id, 'expired', jsonb_build_object('expires_at', e.expires_at)
     from expired e
   )
   select count(*) into v_count from expired;

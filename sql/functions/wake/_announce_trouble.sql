@@ -15,10 +15,9 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
-  insert into _qwf.event_log (at, run_id, job_id, kind, actor, detail)
+  insert into _qwf.event_log (at, run_id, job_id, kind, detail)
   select qwf.now(), j.run_id, j.id,
     case j.status when 'failed' then 'job_failed' else 'question_asked' end,
-    session_user,
     jsonb_strip_nulls(case j.status
       when 'failed' then jsonb_build_object(
         'error', left(_qwf.error_line(j.last_error), 500),

@@ -13,16 +13,17 @@ begin;
 
 create function qwf.configure_server(
   host text, queue text, server text default null, parallel int default null,
-  idle interval default null, by text default null)
+  idle interval default null, acting_for text default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_before constant text := _qwf.act_for(configure_server.acting_for);
 begin
   perform _qwf.check_text('host', configure_server.host),
-    _qwf.check_text('server', configure_server.server, 200),
-    _qwf.check_text('by', configure_server.by);
+    _qwf.check_text('server', configure_server.server, 200);
   if coalesce(configure_server.host, '') = '' or configure_server.server = ''
     or configure_server.parallel not between 1 and 10000
     or not _qwf.is_duration(configure_server.idle, '366 days', p_least => '0 s') then
@@ -33,13 +34,13 @@ begin
       hint = 'name the host; parallel is 1 to 10000, idle is 0 (never stop it) to 366 days';
   end if;
   insert into qwf.worker_controls as c (
-    host_label, queue, server, parallel, server_idle, requested_by)
+    host_label, queue, server, parallel, server_idle)
   values (
     configure_server.host, configure_server.queue, configure_server.server,
-    configure_server.parallel, configure_server.idle,
-    coalesce(configure_server.by, _qwf.actor()))
+    configure_server.parallel, configure_server.idle)
   on conflict (host_label, queue) do update set
     server = excluded.server, parallel = excluded.parallel, server_idle = excluded.server_idle;
+  perform set_config('qwf.acting_for', v_before, true);
 end $$;
 comment on function qwf.configure_server is
   'Sets which model server of a host is the only one that serves a queue (null: all serve), how '

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/workers/deregister_worker
 -- Purpose: Marks a worker as stopped and hands back the jobs it held.
 -- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
---   A second call does no harm.
+--   A second call does no harm. An event
+--   names who called.
 -- Locks: the jobs (by id), then as _end_attempts, then the worker's rows.
 -- Called by: agents that stop, qwf worker forget for one that is dead.
 
@@ -18,6 +19,7 @@ as $$
 #variable_conflict use_column
 declare
   v_reports _qwf.report[];
+  v_worker qwf.workers;
 begin
   select array_agg((j.id, j.token, 'released', null, null,
       jsonb_build_object('reason', 'worker_stopped'))::_qwf.report order by j.id) into v_reports
@@ -28,7 +30,14 @@ begin
   end if;
   delete from qwf.sleepers s where s.worker = deregister_worker.worker;
   update qwf.workers w set stopped_at = qwf.now()
-  where w.id = deregister_worker.worker and w.stopped_at is null;
+  where w.id = deregister_worker.worker and w.stopped_at is null
+  returning w.* into v_worker;
+  if found then
+    insert into _qwf.event_log (at, kind, subject, detail)
+    values (v_worker.stopped_at, 'worker_stopped', v_worker.host, jsonb_build_object(
+      'worker', v_worker.id, 'host', v_worker.host, 'queue', v_worker.queue,
+      'released', coalesce(cardinality(v_reports), 0)));
+  end if;
 end $$;
 comment on function qwf.deregister_worker is
   'Marks the worker as stopped and releases the jobs it held.';

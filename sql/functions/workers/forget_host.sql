@@ -17,6 +17,8 @@ as $$
 #variable_conflict use_column
 declare
   v_alive text;
+  v_workers int;
+  v_orders int;
 begin
   if not exists (select from qwf.workers w where w.host = forget_host.host)
     and not exists (select from qwf.worker_controls c where c.host_label = forget_host.host) then
@@ -41,7 +43,14 @@ begin
     where w.host = forget_host.host and not w.live and w.stopped_at is null
     order by w.worker
   ) d;
+  get diagnostics v_workers = row_count;
   delete from qwf.worker_controls c where c.host_label = forget_host.host;
+  get diagnostics v_orders = row_count;
+  if v_workers + v_orders > 0 then
+    insert into _qwf.event_log (at, kind, subject, detail)
+    values (qwf.now(), 'host_forgotten', forget_host.host,
+      jsonb_build_object('workers', v_workers, 'orders', v_orders));
+  end if;
 end $$;
 comment on function qwf.forget_host is
   'Forgets a box that is gone: marks its dead workers as stopped, releases the jobs they held, and '

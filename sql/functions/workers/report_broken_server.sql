@@ -12,9 +12,9 @@ as $$
 #variable_conflict use_column
 begin
   perform _qwf.check_text('server', report_broken_server.server, 200);
-  insert into _qwf.event_log (at, kind, actor, detail)
-  select qwf.now(), 'server_broken', w.id, jsonb_build_object(
-    'host', w.host, 'queue', w.queue, 'server', report_broken_server.server,
+  insert into _qwf.event_log (at, kind, subject, detail)
+  select qwf.now(), 'server_broken', w.host, jsonb_build_object(
+    'worker', w.id, 'host', w.host, 'queue', w.queue, 'server', report_broken_server.server,
     'error', _qwf.clip(report_broken_server.error, 8192))
   from qwf.workers w
   where w.id = report_broken_server.worker and w.stopped_at is null;

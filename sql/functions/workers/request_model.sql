@@ -8,17 +8,17 @@
 begin;
 
 create function qwf.request_model(
-  host text, queue text, model text, action text default 'load', by text default null)
+  host text, queue text, model text, action text default 'load', acting_for text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
+  v_before constant text := _qwf.act_for(request_model.acting_for);
   v_now timestamptz := qwf.now();
   v_id bigint;
 begin
-  perform _qwf.check_text('by', request_model.by);
   if not exists (select from qwf.queues q where q.name = request_model.queue) then
     perform _qwf.raise_unknown_queue(request_model.queue);
   end if;
@@ -52,11 +52,16 @@ begin
         'start an agent there that registers the model; worker_overview shows who serves what');
   end if;
   delete from qwf.model_requests r where r.requested_at < v_now - interval '1 day';
-  insert into qwf.model_requests (host, queue, model, action, requested_by, requested_at)
+  insert into qwf.model_requests (host, queue, model, action, requested_at)
   values (
     request_model.host, request_model.queue, request_model.model, request_model.action,
-    coalesce(request_model.by, _qwf.actor()), v_now)
+    v_now)
   returning id into v_id;
+  insert into _qwf.event_log (at, kind, subject, detail)
+  values (v_now, 'worker_model', request_model.host, jsonb_strip_nulls(jsonb_build_object(
+    'host', request_model.host, 'queue', request_model.queue, 'action', request_model.action,
+    'model', request_model.model)));
+  perform set_config('qwf.acting_for', v_before, true);
   perform pg_notify('worker_control', format('%s:%s', request_model.host, request_model.queue));
   return v_id;
 end $$;

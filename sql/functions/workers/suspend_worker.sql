@@ -18,7 +18,9 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := qwf.now();
+  v_before text;
   v_worker qwf.workers;
+  v_done boolean;
 begin
   if _qwf.is_duration(suspend_worker.pause, '10 min', p_least => '1 s') is not true then
     raise exception using errcode = 'QW005', message = 'invalid pause',
@@ -32,16 +34,19 @@ begin
       detail = format('worker %L', left(suspend_worker.worker, 200)),
       hint = 'register it again with register_worker()';
   end if;
+  v_before := _qwf.act_for(case when _qwf.is_readable_name(v_worker.id) then v_worker.id end);
   insert into qwf.worker_controls as c (
-    host_label, queue, desired_state, stop_policy, requested_by, reason, until)
+    host_label, queue, desired_state, stop_policy, reason, until)
   values (
-    v_worker.host, v_worker.queue, 'off', 'drain', v_worker.id,
+    v_worker.host, v_worker.queue, 'off', 'drain',
     left(suspend_worker.reason, 1000), v_now + suspend_worker.pause)
   on conflict (host_label, queue) do update set
     desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
-    requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until
+    reason = excluded.reason, until = excluded.until
   where c.desired_state = 'on' or c.until <= v_now;
-  return found;
+  v_done := found;
+  perform set_config('qwf.acting_for', v_before, true);
+  return v_done;
 end $$;
 comment on function qwf.suspend_worker is
   'Switches the host of the worker off for its queue, for at most 10 minutes and with a reason; '

@@ -11,16 +11,17 @@
 begin;
 
 create function qwf.worker_control(
-  host text, queue text, state text, policy text default 'hard', by text default null,
+  host text, queue text, state text, policy text default 'hard', acting_for text default null,
   reason text default null, until timestamptz default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_before constant text := _qwf.act_for(worker_control.acting_for);
 begin
   perform _qwf.check_text('host', worker_control.host),
-    _qwf.check_text('by', worker_control.by),
     _qwf.check_text('reason', worker_control.reason, 4096);
   if coalesce(worker_control.host, '') = ''
     or coalesce(worker_control.state not in ('on', 'off'), true)
@@ -34,13 +35,14 @@ begin
         'until is in the future';
   end if;
   insert into qwf.worker_controls as c (
-    host_label, queue, desired_state, stop_policy, requested_by, reason, until)
+    host_label, queue, desired_state, stop_policy, reason, until)
   values (
     worker_control.host, worker_control.queue, worker_control.state, worker_control.policy,
-    coalesce(worker_control.by, _qwf.actor()), worker_control.reason, worker_control.until)
+    worker_control.reason, worker_control.until)
   on conflict (host_label, queue) do update set
     desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
-    requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until;
+    reason = excluded.reason, until = excluded.until;
+  perform set_config('qwf.acting_for', v_before, true);
   if not exists (
     select from qwf.workers w
     where w.host = worker_control.host and w.queue = worker_control.queue) then

@@ -8,7 +8,7 @@ begin;
 
 create function qwf.worker_orders(worker text)
 returns table (
-  state text, policy text, requested_by text, reason text, until timestamptz,
+  state text, policy text, login text, acting_for text, reason text, until timestamptz,
   server text, parallel int, server_idle interval
 )
 language plpgsql stable security definer
@@ -17,7 +17,8 @@ as $$
 #variable_conflict use_column
 begin
   return query
-  select case when o.host is null then 'on' else 'off' end, o.stop_policy, o.requested_by, o.reason,
+  select case when o.host is null then 'on' else 'off' end, o.stop_policy, o.login::text,
+    o.acting_for, o.reason,
     o.until, c.server, c.parallel, c.server_idle
   from qwf.workers w
   left join qwf.worker_controls c on c.host_label = w.host and c.queue = w.queue
@@ -31,7 +32,8 @@ end $$;
 comment on function qwf.worker_orders is
   'The orders for a worker, in one row. state: on or off. If off: policy hard (kill the bodies, '
   'release their jobs, free the memory, park), drain (finish them, then park) or pause (claim '
-  'nothing, keep the model), who asked, why, and until when. server, parallel and server_idle: '
+  'nothing, keep the model), the login that asked and for whom, why, and until when. server, '
+  'parallel and server_idle: '
   'what configure_server() has set.';
 call _qwf.allow('qwf.worker_orders', 'qwf_worker');
 

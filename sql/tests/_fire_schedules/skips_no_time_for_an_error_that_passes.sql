@@ -16,7 +16,7 @@ select results_eq(
   'the schedule stays due');
 drop trigger fails on qwf.jobs;
 select is(_qwf.fire_schedules(), 1, 'the next call fires it');
-select results_eq($$ select task, origin from qwf.jobs $$, $$ values ('t', 'schedule:nightly') $$,
+select results_eq($$ select task, schedule from qwf.jobs $$, $$ values ('t', 'nightly') $$,
   'for the same time');
 
 select * from finish();

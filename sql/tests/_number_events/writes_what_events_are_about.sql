@@ -4,12 +4,12 @@ select plan(5);
 select qwf_test.workflow('w', '[{"id": "a", "queue": "cpu"}]');
 select qwf.enqueue_run('w', project => 'p');
 select qwf.enqueue('mail', queue => 'cpu');
-insert into _qwf.event_log (run_id, job_id, kind, subject, names, actor) values
-  (qwf_test.run(), null, 'retried', null, null, 'me'),
-  (qwf_test.run(), qwf_test.job('s/a'), 'lost', null, null, 'me'),
-  (null, qwf_test.job('mail'), 'fired', 'nightly', '{"schedule": "nightly", "queue": "own"}', 'me'),
-  (null, -1, 'lost', null, null, 'me'),
-  (null, null, 'worker_off', 'box', '{"host": "box"}', 'me');
+insert into _qwf.event_log (run_id, job_id, kind, subject, names) values
+  (qwf_test.run(), null, 'retried', null, null),
+  (qwf_test.run(), qwf_test.job('s/a'), 'lost', null, null),
+  (null, qwf_test.job('mail'), 'fired', 'nightly', '{"schedule": "nightly", "queue": "own"}'),
+  (null, -1, 'lost', null, null),
+  (null, null, 'worker_off', 'box', '{"host": "box"}');
 select is_empty('select * from qwf.events', 'an event without a number is not shown');
 select _qwf.number_events();
 select results_eq($$ select seq, kind, subject, names from qwf.events order by seq limit 2 $$, $$

@@ -10,8 +10,8 @@ select results_eq($$
   from qwf.attempt_overview
 $$, $$
   values ('lost', 'lease_lapsed', 'w', true) $$, 'the attempt says why it ended');
-select results_eq($$ select kind, actor, detail ->> 'worker', job_id from _qwf.event_log $$, $$
-  values ('reclaimed', session_user::text collate "default", 'w', qwf_test.job('a')) $$,
+select results_eq($$ select kind, login, detail ->> 'worker', job_id from _qwf.event_log $$, $$
+  values ('reclaimed', session_user, 'w', qwf_test.job('a')) $$,
   'an unusual event: who took it back, and from whom');
 
 select * from finish();

@@ -4,13 +4,15 @@ select plan(1);
 select qwf_test.set_now('2030-01-01');
 select qwf_test.question('confirm', '{"prompt": "Print it?"}');
 select qwf_test.travel('1 min');
-select qwf.submit_input(qwf_test.run(), 'ask', 'true', by => 'ada');
+select qwf.submit_input(qwf_test.run(), 'ask', 'true', acting_for => 'ada');
 update qwf.input_answers set answered_at = qwf.now() - interval '5 s';
 select results_eq($$
-  select job_id, node_id, task, prompt, value, answered_by, ago from qwf.answer_overview
+  select job_id, node_id, task, prompt, value, login, acting_for, by_default, ago
+  from qwf.answer_overview
   where run_id = qwf_test.run()
 $$, $$
-  values (qwf_test.job('ask'), 'ask', 'input', 'Print it?', 'true'::jsonb, 'ada', interval '5 s')
+  values (qwf_test.job('ask'), 'ask', 'input', 'Print it?', 'true'::jsonb, session_user,
+    'ada', false, interval '5 s')
 $$, 'the question, the answer, and who gave it');
 
 select * from finish();

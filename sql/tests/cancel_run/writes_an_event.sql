@@ -4,10 +4,10 @@ select plan(1);
 select qwf_test.set_now('2030-01-01');
 select qwf_test.question('confirm');
 select qwf.cancel_run(qwf_test.run(), 'bored');
-select results_eq('select at, run_id, job_id, kind, actor, detail from _qwf.event_log
+select results_eq('select at, run_id, job_id, kind, login, detail from _qwf.event_log
   where kind = ''cancelled''', $$
   values ('2030-01-01'::timestamptz, qwf_test.run(), null::bigint, 'cancelled',
-    session_user::text collate "default",
+    session_user,
     '{"reason": "bored"}'::jsonb) $$, 'an unusual event of the run as a whole');
 
 select * from finish();

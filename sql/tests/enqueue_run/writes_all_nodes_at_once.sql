@@ -24,13 +24,13 @@ $$, $$
   from made
 $$, 'the run, whose id it returns');
 select results_eq($$
-  select node_id, task, queue, status::text, remaining_deps, priority, project, labels, origin
+  select node_id, task, queue, status::text, remaining_deps, priority, project, labels, login
   from qwf.jobs order by id
 $$, $$
-  values ('s/a', 'fetch', 'cpu', 'queued', 0, 7, 'p', '{"n": 1}'::jsonb, 'run'),
-    ('s/b', 'b', 'gpu', 'blocked', 1, 7, 'p', '{"n": 1}', 'run'),
-    ('s/c', 'c', 'cpu', 'blocked', 1, 7, 'p', '{"n": 1}', 'run'),
-    ('s/d', 'd', 'gpu', 'blocked', 2, 7, 'p', '{"n": 1}', 'run')
+  values ('s/a', 'fetch', 'cpu', 'queued', 0, 7, 'p', '{"n": 1}'::jsonb, null::text),
+    ('s/b', 'b', 'gpu', 'blocked', 1, 7, 'p', '{"n": 1}', null),
+    ('s/c', 'c', 'cpu', 'blocked', 1, 7, 'p', '{"n": 1}', null),
+    ('s/d', 'd', 'gpu', 'blocked', 2, 7, 'p', '{"n": 1}', null)
 $$, 'its nodes, those that depend on nothing queued');
 select results_eq($$
   select timeout, required_model, vram_mb, requires, max_attempts, max_losses, backoff

@@ -5,7 +5,8 @@ select qwf.enqueue('a');
 select qwf_test.attempt('a', 'cancelled', error => 'told to stop');
 select results_eq('select status::text, failures, losses from qwf.jobs', $$
   values ('cancelled', 0, 0) $$, 'ended');
-select results_eq('select kind, actor from _qwf.event_log', $$ values ('cancelled', 'w') $$,
+select results_eq('select kind, login, detail ->> ''worker'' from _qwf.event_log',
+  $$ values ('cancelled', session_user, 'w') $$,
   'and its worker is notified');
 
 select * from finish();

@@ -21,15 +21,16 @@ $$, $$ values (2, 2, 3, '[1, 5, 30]'::jsonb, interval '5 min', 'fail') $$,
   'what it says itself, else its queue, else the settings');
 select qwf.cancel_job(qwf_test.job('s/a'));
 select results_eq($$
-  select stop_by = session_user, stop_at from qwf.job_details where node_id = 's/a'
+  select stop_login, stop_at from qwf.job_details where node_id = 's/a'
 $$,
-  $$ values (true, '2030-01-01 00:00:02.5'::timestamptz) $$, 'who asked to stop it');
+  $$ values (session_user, '2030-01-01 00:00:02.5'::timestamptz) $$, 'who asked to stop it');
 select qwf.enqueue('b', queue => 'cpu');
 select qwf.pause_queue('cpu');
 select results_eq($$
-  select host, seconds, released, workflow, queue_paused, failure_means, stop_by
+  select host, seconds, released, workflow, queue_paused, failure_means, stop_login
   from qwf.job_details where task = 'b'
-$$, $$ values (null, null::float8, 0, null, true, 'ask', null) $$, 'a job that waits has no more');
+$$, $$ values (null, null::float8, 0, null, true, 'ask', null::name) $$,
+  'a job that waits has no more');
 select qwf.resume_queue('cpu');
 select qwf_test.claim();
 select qwf_test.report('b', 'released');

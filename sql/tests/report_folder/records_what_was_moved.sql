@@ -11,8 +11,9 @@ select ok(pg_temp.report(token), 'while it runs') from claimed;
 select qwf.finish(job_id, token, 'completed') from claimed;
 select ok(pg_temp.report(token), 'and when it has just ended') from claimed;
 select results_eq(
-  $$ select actor, detail from _qwf.event_log where kind = 'folder_moved' $$,
-  $$ values ('w', '{"moved_to": "/x"}'::jsonb), ('w', '{"moved_to": "/x"}') $$, 'events');
+  $$ select login, detail from _qwf.event_log where kind = 'folder_moved' $$,
+  $$ values (session_user, '{"worker": "w", "moved_to": "/x"}'::jsonb),
+    (session_user, '{"worker": "w", "moved_to": "/x"}') $$, 'events');
 
 select * from finish();
 rollback;

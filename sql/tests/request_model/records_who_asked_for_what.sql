@@ -1,15 +1,23 @@
 begin;
-select plan(1);
+select plan(2);
 
 select qwf.register_worker('box', 'gpu', '{"models": ["flux"]}');
-select qwf.request_model('box', 'gpu', 'flux', by => 'ada');
+select qwf.request_model('box', 'gpu', 'flux', acting_for => 'ada');
 select qwf.request_model('box', 'gpu', null, 'unload', 'ada');
 
 select results_eq($$
-  select host, queue, model, action, requested_by, taken_by from qwf.model_requests order by id
+  select host, queue, model, action, login, acting_for, taken_by from qwf.model_requests order by id
 $$, $$ values
-  ('box', 'gpu', 'flux', 'load', 'ada', null::text), ('box', 'gpu', null, 'unload', 'ada', null)
+  ('box', 'gpu', 'flux', 'load', session_user, 'ada', null::text),
+  ('box', 'gpu', null, 'unload', session_user, 'ada', null)
 $$, 'for a worker to take up');
+
+select results_eq($$
+  select subject, login, acting_for, detail from qwf.audit where kind = 'worker_model' order by id
+$$, $$ values
+  ('box', session_user, 'ada', jsonb '{"host":"box","queue":"gpu","action":"load","model":"flux"}'),
+  ('box', session_user, 'ada', '{"host":"box","queue":"gpu","action":"unload"}')
+$$, 'and an event');
 
 select * from finish();
 rollback;

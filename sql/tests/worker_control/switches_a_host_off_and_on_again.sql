@@ -3,15 +3,15 @@ select plan(4);
 
 select qwf.worker_control('box', 'gpu', 'off', 'drain', 'ann', 'new card');
 select results_eq($$
-  select desired_state, stop_policy, requested_by, reason from qwf.worker_controls
-$$, $$ values ('off', 'drain', 'ann', 'new card') $$, 'off, how, by whom and why');
+  select desired_state, stop_policy, login, requested_by, reason from qwf.worker_controls
+$$, $$ values ('off', 'drain', session_user, 'ann', 'new card') $$, 'off, how, by whom and why');
 select isnt_empty($$ select from qwf.switched_off where (host, queue) = ('box', 'gpu') $$,
   'it should not serve');
 select qwf.worker_control('box', 'gpu', 'on');
 select results_eq($$
-  select desired_state, requested_by, reason from qwf.worker_controls
+  select desired_state, login, requested_by, reason from qwf.worker_controls
 $$, $$
-  values ('on', session_user::text collate "default", null::text)
+  values ('on', session_user, null::text, null::text)
 $$, 'on, by the user of the database');
 select is_empty($$ select from qwf.switched_off where (host, queue) = ('box', 'gpu') $$,
   'it should serve');

@@ -5,7 +5,8 @@ begin;
 
 create view qwf.model_request_overview as
 select
-  r.id, r.host, r.queue, r.model, r.action, r.requested_by, r.requested_at, r.taken_by, r.progress,
+  r.id, r.host, r.queue, r.model, r.action, r.login, r.acting_for, r.requested_at,
+  r.taken_by, r.progress,
   r.answered_at, r.error,
   case
     when r.error is not null then 'failed'
@@ -27,7 +28,9 @@ comment on column qwf.model_request_overview.host is 'The box.';
 comment on column qwf.model_request_overview.queue is 'The queue whose worker should do it.';
 comment on column qwf.model_request_overview.model is 'The model; null: unload all.';
 comment on column qwf.model_request_overview.action is 'load or unload.';
-comment on column qwf.model_request_overview.requested_by is 'Who asked.';
+comment on column qwf.model_request_overview.login is 'Login that asked.';
+comment on column qwf.model_request_overview.acting_for is
+  'For whom that login said it acts; nobody checks it.';
 comment on column qwf.model_request_overview.requested_at is 'When it was asked for.';
 comment on column qwf.model_request_overview.taken_by is 'Worker that took it; null: none yet.';
 comment on column qwf.model_request_overview.progress is

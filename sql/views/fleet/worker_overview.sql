@@ -23,7 +23,8 @@ select
   end as state,
   o.reason, o.until, qwf.now() - w.last_seen as last_seen, w.started_at, w.out_root, w.live,
   case when w.live then coalesce(w.host || ':' || w.pid || ':' || w.twin, w.id) end as agent,
-  o.stop_policy, o.requested_by, w.stopped_at, r.lapses_at, w.tasks, w.models, w.labels,
+  o.stop_policy, o.login as stop_login,
+  o.acting_for as stop_acting_for, w.stopped_at, r.lapses_at, w.tasks, w.models, w.labels,
   w.stats - 'servers' as stats
 from (
   select n.*, s.yesterday, n.stopped_at is null and n.last_seen > s.since as live,
@@ -79,7 +80,9 @@ comment on column qwf.worker_overview.agent is
 comment on column qwf.worker_overview.stop_policy is
   'The effect on its jobs while it is switched off: hard (killed), drain or pause; null: it is '
   'on.';
-comment on column qwf.worker_overview.requested_by is 'Who switched it off.';
+comment on column qwf.worker_overview.stop_login is 'Login that switched it off.';
+comment on column qwf.worker_overview.stop_acting_for is
+  'For whom that login said it acts; nobody checks it.';
 comment on column qwf.worker_overview.stopped_at is 'When it deregistered; null: it has not.';
 comment on column qwf.worker_overview.lapses_at is
   'When the last lease of its jobs lapses; null: it holds none.';

@@ -7,8 +7,7 @@ begin;
 
 create view qwf.event_overview as
 select
-  e.id, e.seq, e.at, e.run_id, e.job_id, j.node_id, j.task, e.kind, e.login, e.acting_for, e.actor,
-  e.detail
+  e.id, e.seq, e.at, e.run_id, e.job_id, j.node_id, j.task, e.kind, e.login, e.acting_for, e.detail
 from _qwf.event_log e
 left join qwf.jobs j on j.id = e.job_id;
 comment on view qwf.event_overview is
@@ -26,7 +25,6 @@ comment on column qwf.event_overview.login is
   'Login of the session that did it: nobody can set it.';
 comment on column qwf.event_overview.acting_for is
   'For whom that session said it acts; nobody checks it. Null: it said nothing.';
-comment on column qwf.event_overview.actor is 'Worker or login that did it.';
 comment on column qwf.event_overview.detail is
   'Reason, readings, and what else helps to understand it.';
 

@@ -14,8 +14,9 @@ select
   j.light, j.vram_mb, j.requires, j.limit_by, j.on_failure, j.run_if, j.expires_at,
   j.avoid_host, j.avoid_until, j.parent_id, j.element, j.elements, j.failed_elements,
   j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
-  j.beat_at, j.last_error, j.last_exit_code, j.origin, j.key, j.key_state, j.once, j.labels,
-  j.created_at, j.queued_at, j.started_at, j.finished_at,
+  j.beat_at, j.last_error, j.last_exit_code,
+  j.login, j.acting_for, j.schedule, j.key, j.key_state, j.once, j.labels, j.created_at,
+  j.queued_at, j.started_at, j.finished_at,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
   round(extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
@@ -31,7 +32,7 @@ select
   coalesce(j.on_failure, q.on_failure) as failure_means,
   coalesce(q.lease, (select s.lease from qwf.settings s)) as lease,
   j.lease_expires_at - clock.now as lease_left,
-  c.requested_by as stop_by, c.requested_at as stop_at
+  c.login as stop_login, c.acting_for as stop_acting_for, c.requested_at as stop_at
 from qwf.jobs j
 cross join (select qwf.now() as now) clock
 left join qwf.runs r on r.id = j.run_id
@@ -121,7 +122,12 @@ comment on column qwf.job_details.beat_at is 'When the body last reported progre
 comment on column qwf.job_details.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.job_details.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
-comment on column qwf.job_details.origin is 'Who made it: api, run, or schedule:name.';
+comment on column qwf.job_details.login is
+  'Login of the session that enqueued it: nobody can set it. For a schedule, of who called tick(). '
+  'Null for a node: its run has it.';
+comment on column qwf.job_details.acting_for is
+  'For whom that session said it acts; nobody checks it. Null: it said nothing.';
+comment on column qwf.job_details.schedule is 'The schedule that enqueued it; null: none did.';
 comment on column qwf.job_details.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.job_details.key_state is
@@ -160,8 +166,10 @@ comment on column qwf.job_details.lease is
   'How long a claim lasts without a heartbeat: that of its queue, or the setting.';
 comment on column qwf.job_details.lease_left is
   'How long until the claim lapses; negative: it can be taken back.';
-comment on column qwf.job_details.stop_by is
-  'Who asked to stop it while it runs; null: nobody.';
+comment on column qwf.job_details.stop_login is
+  'Login that asked to stop it; null: nobody has.';
+comment on column qwf.job_details.stop_acting_for is
+  'For whom that login said it acts; nobody checks it.';
 comment on column qwf.job_details.stop_at is 'When somebody asked to stop it.';
 
 commit;

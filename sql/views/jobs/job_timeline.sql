@@ -23,7 +23,10 @@ cross join lateral (
     j.progress_message
   where j.status = 'running'
   union all
-  select e.at, null, e.kind, e.actor, null, null, left(nullif(e.detail, '{}')::text, 200)
+  select e.at, null, e.kind,
+    coalesce(e.detail ->> 'worker',
+      quote_ident(e.login) collate "default" || coalesce(', acting for ' || e.acting_for, '')),
+    null, null, left(nullif(e.detail, '{}')::text, 200)
   from _qwf.event_log e
   where e.job_id = j.id and e.kind <> 'job_failed'  -- its attempt tells
 ) t (at, attempt, what, by, waited, took, detail)
@@ -38,7 +41,9 @@ comment on column qwf.job_timeline.at is 'When it happened; of an attempt, when 
 comment on column qwf.job_timeline.attempt is 'Which claim it was, from 1; null: an event.';
 comment on column qwf.job_timeline.what is
   'How the attempt ended, or running; of an event, its kind.';
-comment on column qwf.job_timeline.by is 'Worker that held it; of an event, who did it.';
+comment on column qwf.job_timeline.by is
+  'Worker that held it; of an event, the login that did it and for '
+  'whom, or the worker.';
 comment on column qwf.job_timeline.waited is 'Seconds from claimable to claimed.';
 comment on column qwf.job_timeline.took is 'Seconds from claimed to the end, or to now.';
 comment on column qwf.job_timeline.detail is

@@ -23,7 +23,8 @@ from (
       w.current_model, w.vram_mb, w.labels, w.project, n.*,
       (not n.project_fits)::int + (not n.task_fits)::int + (not n.model_fits)::int
         + (not n.vram_fits)::int + (not n.labels_fit)::int as misses,
-      o.host is null as switched_on, o.stop_policy, o.requested_by, o.reason, o.until,
+      o.host is null as switched_on, o.stop_policy, o.login as stop_login,
+      o.acting_for as stop_acting_for, o.reason, o.until,
       coalesce(j.avoid_host = w.host and j.avoid_until > clock.now, false) as lost_it
     from qwf.jobs j
     cross join (select qwf.now() as now) clock
@@ -64,7 +65,9 @@ comment on column qwf.job_workers.labels_fit is 'True: it has all labels that th
 comment on column qwf.job_workers.misses is 'How many of these five are false.';
 comment on column qwf.job_workers.switched_on is 'False: it is switched off.';
 comment on column qwf.job_workers.stop_policy is 'How it was switched off: hard, drain or pause.';
-comment on column qwf.job_workers.requested_by is 'Who switched it off.';
+comment on column qwf.job_workers.stop_login is 'Login that switched it off.';
+comment on column qwf.job_workers.stop_acting_for is
+  'For whom that login said it acts; nobody checks it.';
 comment on column qwf.job_workers.reason is 'Why.';
 comment on column qwf.job_workers.until is
   'Until when it is off; null: until somebody switches it on.';

@@ -10,6 +10,7 @@ select
   r.id, r.workflow, r.workflow_version as version, r.graph_id,
   (select g.created_at from qwf.graphs g where g.id = r.graph_id) as graph_at,
   r.status, r.project, r.key, r.once, r.priority, r.context, r.labels, r.out_dir,
+  r.login, r.acting_for, r.schedule,
   r.node_count as total, r.ending, r.error, r.run_at, r.deadline_at,
   case when r.finished_at is null and isfinite(r.deadline_at)
     then r.deadline_at - clock.now end as deadline_in,
@@ -41,6 +42,11 @@ comment on column qwf.run_details.labels is
   'Tags of the caller. Searches filter by them; no claim does.';
 comment on column qwf.run_details.out_dir is
   'Folder under which bodies write; null: the agent''s own.';
+comment on column qwf.run_details.login is
+  'Login that began it; for a schedule, that of who called tick().';
+comment on column qwf.run_details.acting_for is
+  'For whom that login said it acts; nobody checks it.';
+comment on column qwf.run_details.schedule is 'The schedule that began it; null: none did.';
 comment on column qwf.run_details.total is 'Number of nodes.';
 comment on column qwf.run_details.ending is
   'How it will end once its clean-up nodes (run_if all_done) have; null: open, or it has none.';

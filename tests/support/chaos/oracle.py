@@ -57,7 +57,7 @@ def collect(place: Place, looks: int) -> Evidence:
     """Read everything."""
     jobs = place.ask(
         "select id, run_id, node_id, task, status::text, key, labels, output, attempt, failures,"
-        " losses, retries, limit_by, parent_id, elements, origin, input_spec is not null as asked"
+        " losses, retries, limit_by, parent_id, elements, schedule, input_spec is not null as asked"
         " from qwf.jobs"
     )
     attempts = (
@@ -303,9 +303,9 @@ def files_are_there(evidence: Evidence) -> Iterator[str]:
 
 
 def a_schedule_counts_what_it_enqueued(evidence: Evidence) -> Iterator[str]:
-    made = Counter(row["origin"] for row in evidence.jobs.values())
+    made = Counter(row["schedule"] for row in evidence.jobs.values())
     for row in evidence.schedules:
-        jobs = made[f"schedule:{row['name']}"]
+        jobs = made[row["name"]]
         if row["fired"] != jobs:
             yield f"{row['name']} fired {row['fired']} times, and there are {jobs} jobs"
 

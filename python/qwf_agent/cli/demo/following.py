@@ -156,7 +156,7 @@ class Asker:
     def _what_happened(self, asked: dict[str, Any]) -> str:
         """How a question was closed, if not by us."""
         query = (
-            "select answered_by, value from qwf.answer_overview where job_id = %s"
+            "select login, acting_for, value from qwf.answer_overview where job_id = %s"
             " order by id desc limit 1"
         )
         answers = connection.many(self._conn, query, (asked["job_id"],))
@@ -165,7 +165,8 @@ class Asker:
         value = answers[0]["value"]
         known = (text for option, text in draw.options(asked["spec"]) if option == value)
         what = next(known, json.dumps(value, ensure_ascii=False))
-        return visible(f"answered by {answers[0]['answered_by']}: {what}")
+        by = draw.words.who(answers[0]["login"], answers[0]["acting_for"])
+        return visible(f"answered by {by}: {what}")
 
 
 def _number(count: int, seconds: float, is_open: Callable[[], bool]) -> int | None:

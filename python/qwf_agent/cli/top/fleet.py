@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from qwf_agent.cli import addresses, answer, arguments
+from qwf_agent.cli import addresses, answer
 from qwf_agent.look import connection, hints, standby
 from qwf_agent.look import fleet as queries
 from qwf_agent.look.connection import Connection
@@ -104,7 +104,7 @@ class FleetConnection:
 
     def cancel(self, job: int) -> None:
         """Cancel a job."""
-        self._call("cancel_job", job_id=job, reason=arguments.signed(None, "qwf top"))
+        self._call("cancel_job", job_id=job)
 
     def retry(self, job: int) -> None:
         """Run a failed job again."""
@@ -118,7 +118,6 @@ class FleetConnection:
             queue=queue,
             state=state,
             policy=policy,
-            by=arguments.login_name(),
         )
 
     def answer(self, question: dict[str, Any], text: str) -> None:

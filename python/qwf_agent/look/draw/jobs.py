@@ -38,7 +38,7 @@ OUTCOMES = {
     "cancelled": "cancelled",
     "released": "queued",
 }
-HIDDEN = {"attempt", "worker", "reason", "by"}
+HIDDEN = {"attempt", "reason"}
 WIDE = 72
 GAP = "  "
 LONGEST_ERROR = 20_000  # characters
@@ -96,7 +96,7 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
     An attempt stands where it ended, after the events that ended it.
     """
     lines: list[tuple[datetime, RenderableType]] = [
-        (job["created_at"], Text(f"enqueued ({job['origin']})"))
+        (job["created_at"], Text(f"enqueued{words.made_by(job)}"))
     ]
     lines += [
         (row["finished_at"] or row["started_at"], _attempt_line(row, gist=True)) for row in attempts
@@ -264,7 +264,8 @@ def _event_line(row: Row) -> BreakableLine:
     why = brief(detail.pop("reason", None) or "")  # workers may send any value
     rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
     what = Text(row["kind"].replace("_", " "), "magenta")
-    parts = [f"by {row['actor']}", *(cut(part, LONGEST_OPTION) for part in (why, *rest))]
+    by = f"by {words.who(row['login'], row['acting_for'])}"
+    parts = [by, *(cut(part, LONGEST_OPTION) for part in (why, *rest))]
     return BreakableLine([what, *(Text(part) for part in parts if part)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -12,6 +13,8 @@ from rich.text import Text
 from qwf_agent.look.draw.visible import visible
 
 Row = Mapping[str, Any]
+
+PLAIN_LOGIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 LOOKS = {
     "blocked": ("·", "bright_black"),
@@ -77,6 +80,21 @@ class FarTime(datetime):
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
         """The text of the database."""
         return self.text
+
+
+def who(login: str, acting_for: str | None) -> str:
+    """Who did something: the login, in quotes unless it is a plain name, then for whom it said it
+    acts. So no login reads like a login and a name."""
+    name = login if PLAIN_LOGIN.fullmatch(login) else f'"{visible(login)}"'
+    return f"{name}, acting for {visible(acting_for)}" if acting_for else name
+
+
+def made_by(row: Row) -> str:
+    """Who enqueued a job or began a run; nothing for a node, which its run has enqueued."""
+    if row["login"] is None:
+        return ""
+    by = f" by {who(row['login'], row['acting_for'])}"
+    return f" by schedule {row['schedule']}, fired{by}" if row.get("schedule") else by
 
 
 def state(status: str) -> Text:
@@ -215,6 +233,17 @@ def brief(value: Any) -> str:
         rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
         return "  ".join([brief(value["label"]), *(f"{key} {brief(rest[key])}" for key in rest)])
     return visible(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def changed(detail: Row) -> list[str]:
+    """The values of an event that differ before and after, then the rest of its detail."""
+    old, new = detail.get("old") or {}, detail.get("new") or {}
+    names = [*old, *(name for name in new if name not in old)]
+    return [
+        f"{name} {brief(old[name]) if name in old else '-'}"
+        f" → {brief(new[name]) if name in new else '-'}"
+        for name in names
+    ] + [f"{key} {brief(value)}" for key, value in detail.items() if key not in {"old", "new"}]
 
 
 def counted(count: int, what: str) -> str:

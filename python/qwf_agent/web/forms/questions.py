@@ -32,7 +32,7 @@ from qwf.job_details j
 where j.id = %(job)s
 """
 ANSWER = """
-select a.id, a.value::text as value, a.answered_by, a.answered_at, a.ago
+select a.id, a.value::text as value, a.login, a.acting_for, a.by_default, a.answered_at, a.ago
 from qwf.answer_overview a where a.job_id = %(job)s
 order by a.id desc limit 1
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qwf_agent.web.pages import (
+    audit,
     doctor,
     failures,
     fleet,
@@ -43,6 +44,7 @@ PAGES: tuple[Page, ...] = (
     *preview.PAGES,
     *start.PAGES,
     *workflow.PAGES,
+    *audit.PAGES,
     *doctor.PAGES,
     *search.PAGES,
 )

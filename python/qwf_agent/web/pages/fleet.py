@@ -26,7 +26,7 @@ limit 200
 MODELS = "select * from qwf.model_overview limit 100"
 # Those of the last hour, and those that a live worker still carries out, such as a long pull.
 REQUESTS = """
-select host, queue, model, action, requested_by, requested_at, left(error, 1000) as error,
+select host, queue, model, action, login, acting_for, requested_at, left(error, 1000) as error,
   progress, state
 from qwf.model_request_overview
 where (requested_at > qwf.now() - interval '1 h' or state = 'under way')

@@ -31,8 +31,10 @@ select d.id, d.run_id, d.graph_id, d.node_idx, d.node_id, d.queue, d.task, d.sta
   d.run_if, d.expires_at, d.avoid_host, d.avoid_until, d.parent_id, d.element, d.elements,
   d.remaining_deps, d.claimed_by, d.host, d.claimed_at, d.lease_expires_at, d.lease_left, d.lease,
   d.progress, d.progress_message, d.beat_at, left(d.last_error, 2000) as error,
-  right(d.last_error, 1000) as error_end, d.last_exit_code, d.origin, d.key, d.once, d.labels,
-  d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now, d.stop_by, d.stop_at,
+  right(d.last_error, 1000) as error_end, d.last_exit_code, d.login, d.acting_for,
+  d.schedule, d.key, d.once, d.labels,
+  d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now, d.stop_login,
+  d.stop_acting_for, d.stop_at,
   d.workflow, d.run_status
 from qwf.job_details d
 where d.id = %(job)s
@@ -65,7 +67,7 @@ where a.nth <= 40
 order by a.attempt desc
 """
 EVENTS = """
-select e.id, e.at, e.kind, e.actor, e.detail
+select e.id, e.at, e.kind, e.login, e.acting_for, e.detail
 from qwf.event_overview e where e.job_id = %(job)s and e.kind <> 'job_failed'
 order by e.id desc limit 40
 """

@@ -53,7 +53,8 @@ limit 501
 """
 # offset: else the planner may read the answers of all runs.
 ANSWERS = """
-select a.job_id, a.node_id, a.answered_at, a.answered_by, left(a.prompt, 1000) as prompt,
+select a.job_id, a.node_id, a.answered_at, a.login, a.acting_for, a.by_default,
+  left(a.prompt, 1000) as prompt,
   case when length(a.value::text) <= 20000 then a.value end as value,
   length(a.value::text) as size
 from qwf.job_details j
@@ -64,7 +65,7 @@ limit 100
 """
 # offset: else the planner may walk back over the events of all runs to have them in order.
 EVENTS = """
-select e.id, e.at, e.job_id, e.node_id, e.kind, e.actor, e.detail
+select e.id, e.at, e.job_id, e.node_id, e.kind, e.login, e.acting_for, e.detail
 from (select * from qwf.event_overview r where r.run_id = %(run)s::bigint offset 0) e
 order by e.id desc
 limit 100

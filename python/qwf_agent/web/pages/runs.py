@@ -142,7 +142,7 @@ def as_filter(asked: Mapping[str, Any]) -> dict[str, Any]:
     if "label" in asked:
         found["labels"] = _label(asked["label"])
     if "since" in asked:
-        found["since"] = _since(asked["since"], datetime.now(timezone.utc))
+        found["since"] = since_when(asked["since"], datetime.now(timezone.utc))
     return found
 
 
@@ -187,7 +187,7 @@ def _label(text: str) -> dict[str, Any]:
     return {name.strip(): value.strip()}
 
 
-def _since(text: str, now: datetime) -> str:
+def since_when(text: str, now: datetime) -> str:
     """A time for Postgres: a length of time ago, or what was written. Whole minutes, so that all
     who look in a minute ask the same."""
     ago = AGO.fullmatch(text)

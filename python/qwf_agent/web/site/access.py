@@ -62,14 +62,14 @@ class StrangerError(Exception):
 class Person:
     """Somebody at the page, as the database knows them: a login, and what it may call.
 
-    `may` maps each function to the role that calls it, or to None: the login itself. `actor` is who
-    it is by the word of a proxy or an application: hearsay, which the database records as such.
+    `may` maps each function to the role that calls it, or to None: the login itself. `acting_for`
+    is who it is by the word of a proxy or an application; the database records it beside the login.
     """
 
     name: str
     may: Mapping[str, str | None]
     dsn: str
-    actor: str | None = None
+    acting_for: str | None = None
 
     @property
     def level(self) -> str:
@@ -158,8 +158,8 @@ class Access(ABC):
         """The session of a request, or the answer for somebody who has none."""
 
     @abstractmethod
-    async def bearer(self, actor: str) -> Person:
-        """Who calls for somebody who has a signed link: the login of the page, for `actor`."""
+    async def bearer(self, acting_for: str) -> Person:
+        """Who calls for somebody who has a signed link: the login of the page, for `acting_for`."""
 
     def routes(self) -> Sequence[Route]:
         """Pages of its own, such as a form to sign in."""
@@ -193,9 +193,9 @@ class TokenAccess(Access):
             return self.admit(request, person, _without_token(request))
         return needs_token()
 
-    async def bearer(self, actor: str) -> Person:
+    async def bearer(self, acting_for: str) -> Person:
         """The login of the page."""
-        return replace(await person_of(self._dsn, self._read_only), actor=actor)
+        return replace(await person_of(self._dsn, self._read_only), acting_for=acting_for)
 
 
 def has_token(request: Request, token: str) -> bool:
@@ -268,7 +268,7 @@ async def person_of(dsn: str, read_only: bool = False) -> Person:
     return Person(name, may, dsn)
 
 
-async def person_at(dsn: str, level: str, actor: str, read_only: bool = False) -> Person:
+async def person_at(dsn: str, level: str, acting_for: str, read_only: bool = False) -> Person:
     """The person of whom somebody we trust says this name and level (a key of LEVELS).
 
     The login of `dsn` takes on the roles of the level for each call, so it must be a member of
@@ -284,7 +284,7 @@ async def person_at(dsn: str, level: str, actor: str, read_only: bool = False) -
                 f" a superuser lets it by: grant {', '.join(lacking)} to {name}"
             )
         rights = await _rights(conn, name, roles)
-        return Person(name, {} if read_only else rights, dsn, actor)
+        return Person(name, {} if read_only else rights, dsn, acting_for)
 
 
 async def _login(conn: connections.Connection) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -15,7 +15,6 @@ from qwf_agent.web.reads import connections, database
 from qwf_agent.web.site.access import Person
 from qwf_agent.web.site.page import ActionResult
 
-BY = frozenset({"by"})
 TICKED = frozenset({"jobs", "runs"})  # arguments that name what a person ticked in a list
 A_CALL = {"jobs": 1000, "runs": 500}  # what their functions take; a longer list is several calls
 SURE = "sure"  # a field that says that a loss is meant
@@ -40,7 +39,6 @@ class Action:
     done: (
         str  # what the page says afterwards; {name} stands for an argument, {result} for the value
     )
-    signed: frozenset[str] = field(default_factory=frozenset)  # arguments that say who it was
 
 
 @dataclass(frozen=True)
@@ -56,14 +54,12 @@ class Verb:
 
 ACTIONS: dict[str, Action] = {
     "answer_job": Action(
-        {"job_id": "bigint", "value": "jsonb", "by": "text", "asked": "timestamptz"},
+        {"job_id": "bigint", "value": "jsonb", "asked": "timestamptz"},
         "job {job_id} is answered",
-        BY,
     ),
     "submit_input": Action(
-        {"run_id": "bigint", "node_id": "text", "value": "jsonb", "by": "text"},
+        {"run_id": "bigint", "node_id": "text", "value": "jsonb"},
         "answered; run {run_id} goes on",
-        BY,
     ),
     "cancel_job": Action({"job_id": "bigint", "reason": "text"}, "job {job_id} is cancelled"),
     "cancel_jobs": Action({"jobs": "bigint[]", "reason": "text"}, "{ok} of {all} jobs cancelled"),
@@ -84,10 +80,9 @@ ACTIONS: dict[str, Action] = {
     "configure_server": Action(
         {
             "host": "text", "queue": "text", "server": "text", "parallel": "int",
-            "idle": "interval", "by": "text",
+            "idle": "interval",
         },
         "the model servers of {queue} on {host} are set",
-        BY,
     ),
     "create_limit": Action(
         {"name": "text", "max_running": "int", "starts": "int", "per": "interval"},
@@ -133,9 +128,8 @@ ACTIONS: dict[str, Action] = {
     "register_pipeline": Action({"definition": "jsonb"}, "the pipeline is version {result}"),
     "register_workflow": Action({"definition": "jsonb"}, "the workflow is version {result}"),
     "request_model": Action(
-        {"host": "text", "queue": "text", "model": "text", "action": "text", "by": "text"},
+        {"host": "text", "queue": "text", "model": "text", "action": "text"},
         "asked {queue} on {host} to {action} the model",
-        BY,
     ),
     "resume_queue": Action({"name": "text"}, "queue {name} goes on"),
     "retry_job": Action({"job_id": "bigint"}, "job {job_id} runs again"),
@@ -147,10 +141,9 @@ ACTIONS: dict[str, Action] = {
     "worker_control": Action(
         {
             "host": "text", "queue": "text", "state": "text", "policy": "text", "reason": "text",
-            "until": "timestamptz", "by": "text",
+            "until": "timestamptz",
         },
         "{queue} on {host} is {state}",
-        BY,
     ),
 }  # fmt: skip
 
@@ -187,8 +180,6 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
             given[name] = (kind, [text for text in listed if text])
             if name in TICKED and not given[name][1]:
                 raise NothingTickedError(name)
-    for name in known.signed:
-        given[name] = ("text", person.actor or person.name)
     return database.named_call(action, given)
 
 
@@ -196,7 +187,7 @@ async def outcome(action: str, form: FormData, person: Person) -> ActionResult:
     """Do it as this person, and say what came of it."""
     if not person.may:
         return ActionResult("this page is read-only", 403, "read-only")
-    if person.actor is not None and action not in person.may:
+    if person.acting_for is not None and action not in person.may:
         return ActionResult("your level may not do this", 403, "level")
     try:
         await _check_loss(action, form, person)
@@ -296,10 +287,10 @@ def _refusals(rows: connections.Rows) -> str:
 
 
 def _as(person: Person, action: str) -> sql.Composed:
-    """Settings that make the next statement the person's: the role that calls, and a name for the
-    log."""
+    """Settings that make the next statement the person's: the role that calls, and for whom the
+    page acts."""
     role = person.may.get(action)
-    settings = {"qwf.actor": person.actor, "role": role}
+    settings = {"qwf.acting_for": person.acting_for, "role": role}
     return sql.SQL("select ") + sql.SQL(", ").join(
         sql.SQL("pg_catalog.set_config({}, {}, true)").format(name, value)
         for name, value in settings.items()

@@ -159,7 +159,7 @@ async def _make_link(site: Site, request: Request, session: Session) -> Response
         client = request.client.host if request.client else "-"
         log.info("link to the question of job %s for %s made by %s from %s",
                  request.path_params["job"], made.name,
-                 session.person.actor or session.person.name, client)  # fmt: skip
+                 session.person.acting_for or session.person.name, client)  # fmt: skip
     if "hx-request" in request.headers:
         html = render.standing("_made_link.html", request, made=made)
         return HTMLResponse(html, headers=NO_STORE)

@@ -209,7 +209,7 @@ class Site:
         if outcome.status == 500:
             log.warning("%s: %s", action, outcome.error)
         client = request.client.host if request.client else "-"
-        log.info("%s by %s from %s: %s, %.0f ms", action, person.actor or person.name, client,
+        log.info("%s by %s from %s: %s, %.0f ms", action, person.acting_for or person.name, client,
                  outcome.code, (time.monotonic() - began) * 1000)  # fmt: skip
         self.database.forget()
         self.snapshot.hurry()

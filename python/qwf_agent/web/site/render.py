@@ -41,6 +41,7 @@ MENU = (  # path, name, its key after g
     ("/queues", "Queues", "q"),
     ("/schedules", "Schedules", "s"),
     ("/workflows", "Workflows", "w"),
+    ("/audit", "Audit", "a"),
     ("/doctor", "Doctor", "d"),
 )
 
@@ -230,7 +231,13 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.globals |= {"version": __version__, "sql_of": _sql_of, "themes": THEMES, "now": _now}
+_ENVIRONMENT.globals |= {
+    "version": __version__,
+    "sql_of": _sql_of,
+    "themes": THEMES,
+    "who": words.who,
+    "now": _now,
+}
 _ENVIRONMENT.filters |= {
     "length": length,
     "as_json": as_json,

@@ -122,9 +122,9 @@ class SignIn(Access):
             raise
         return session
 
-    async def bearer(self, actor: str) -> Person:
+    async def bearer(self, acting_for: str) -> Person:
         """The login of the page, not that of who made the link, whose password is not kept."""
-        return replace(await person_of(self._dsn, self._read_only), actor=actor)
+        return replace(await person_of(self._dsn, self._read_only), acting_for=acting_for)
 
     async def _sign_in(self, request: Request) -> Response:
         form = await request.form(max_part_size=10_000) if request.method == "POST" else None

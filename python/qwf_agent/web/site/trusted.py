@@ -46,9 +46,9 @@ class Trusted(Access):
         person = await person_at(self._dsn, level, name, self._read_only)
         return self.admit(request, person, render.address(request), (name, level))
 
-    async def bearer(self, actor: str) -> Person:
+    async def bearer(self, acting_for: str) -> Person:
         """The login of the page with the roles of an operator."""
-        return await person_at(self._dsn, "operator", actor, self._read_only)
+        return await person_at(self._dsn, "operator", acting_for, self._read_only)
 
 
 class Header:

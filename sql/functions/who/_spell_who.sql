@@ -1,0 +1,15 @@
+-- Deploy qwf:functions/who/_spell_who
+-- Purpose: Spells who did something, for a text: `web, acting for ada`.
+-- Guarantees: The login comes first, in double quotes unless it is a plain name, so that no login
+--   reads like a login and a name.
+-- Called by: cancel_run, _write_ended, _doctor_workers, _why_unfit.
+
+begin;
+
+create function _qwf.spell_who(p_login text, p_acting_for text) returns text
+language sql immutable
+as $$
+  select quote_ident(p_login) || coalesce(', acting for ' || p_acting_for, '')
+$$;
+
+commit;
