@@ -63,7 +63,7 @@ def test_two_orders_for_one_box_each_name_who_gave_them(race: Race) -> None:
 
 
 def test_a_job_is_cancelled_and_retried_at_once(race: Race) -> None:
-    """Neither waits for the other. What took effect is an event, in its order; a refusal is none."""
+    """Neither waits for the other. What took effect is an event; a refusal is none."""
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (held,) = claim(race)
     finish(race, held, outcome="fatal")
