@@ -64,6 +64,7 @@ create table qwf.jobs (
   expires_at timestamptz,
   avoid_host text,
   avoid_until timestamptz,
+  start_by timestamptz,
   parent_id bigint,
   element int,
   elements int,
@@ -162,6 +163,9 @@ comment on column qwf.jobs.expires_at is
 comment on column qwf.jobs.avoid_host is
   'Host that lost it, or whose accelerator failed; left to other hosts while one could take it.';
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
+comment on column qwf.jobs.start_by is
+  'The latest start that every call merged into it allows: a call with debounce moves run_at no '
+  'further. Null: no call moves run_at to later.';
 comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';
 comment on column qwf.jobs.elements is 'Number of elements of an expanded map; null: none.';

@@ -81,7 +81,7 @@ create type _qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
   limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean,
-  light boolean, max_losses int, key_mode text);
+  light boolean, max_losses int, key_mode text, debounce interval, debounce_max interval);
 comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and with its defaults.';
 
 create type _qwf.job_key as (project text, task text, key text);

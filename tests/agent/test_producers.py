@@ -221,11 +221,12 @@ EVERY_OPTION: Options = {
     "light": True, "vram_mb": 7, "requires": {"host": "b"}, "limit_by": "api", "on_failure": "ask",
     "expires": timedelta(days=1, seconds=1),
 }  # fmt: skip
+NOT_WITH_ONCE = ("key_mode", "debounce", "debounce_max")
 
 
 def test_a_job_of_many_is_stored_as_one_alone(base: Database) -> None:
     base.one("select qwf.create_limit('api', 1)")
-    assert {*EVERY_OPTION, "key_mode"} == set(KINDS), "key_mode does not go with once"
+    assert {*EVERY_OPTION, *NOT_WITH_ONCE} == set(KINDS)
     task = add.options(**EVERY_OPTION)
     alone = base.job(task.enqueue(base.conn, a=1, b=5))
     base.conn.execute("delete from qwf.jobs")
@@ -265,6 +266,29 @@ def test_the_id_of_a_job_says_what_was_kept(base: Database) -> None:
     assert (alone.merged, alone.kept) == (False, "new")
     assert base.one("select %s + 1", first) == first + 1, "it is a number for the driver"
     assert pickle.loads(pickle.dumps(replaced)).kept == "new args"
+
+
+@pytest.mark.parametrize("debounce", [90, "0:01:30", timedelta(seconds=90)])
+def test_a_debounced_call_says_when_its_job_starts(base: Database, debounce: Any) -> None:
+    base.conn.execute("set timezone = 'Asia/Kathmandu'")
+    task = add.options(key="k", key_mode="replace", debounce=debounce, debounce_max=timedelta(1))
+    before = base.one("select qwf.now()")
+    first = task.enqueue(base.conn, 1)
+    last = jobs.enqueue_many(base.conn, [task.job(2), noop.job()])[0]
+    after = base.one("select qwf.now()")
+    assert (last, last.merged, last.kept) == (first, True, "new args")
+    stored = base.job(first)
+    assert first.run_at is not None
+    assert before <= first.run_at - timedelta(seconds=90) <= last.run_at - timedelta(seconds=90)
+    assert last.run_at == stored["run_at"] <= after + timedelta(seconds=90)
+    assert stored["start_by"] - stored["created_at"] == timedelta(1)
+    assert stored["inputs"] == {"a": 2}
+    assert pickle.loads(pickle.dumps(last)).run_at == last.run_at
+    started = add.options(key="k").enqueue(base.conn, 3)
+    assert (started, started.kept, started.run_at) == (first, "old args", None)
+    held = add.options(key="held").enqueue(base.conn, 1)
+    base.conn.execute("select qwf.change_job(%s, run_at => 'infinity')", [held])
+    assert add.options(key="held", run_at=timedelta(1)).enqueue(base.conn, 1).run_at is not None
 
 
 def test_a_timedelta_for_run_at_counts_from_now(base: Database) -> None:

@@ -176,6 +176,8 @@ def right(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
     job_id: int = send_email.enqueue(conn, to="a@example.org")
     if send_email.options(key="k", key_mode="replace").enqueue(conn, "a").kept == "new args":
         print(job_id)
+    late = send_email.options(key="k", debounce=5, debounce_max="1 min").enqueue(conn, "a").run_at
+    print(late - timedelta(seconds=5) if late else "at once")
     send_email.options(key="k", run_at=timedelta(hours=1)).enqueue(conn, "a", subject="b")
     send_email.enqueue_async(other, to="a@example.org").close()
     send_email.statement(to="a").sql
@@ -216,6 +218,7 @@ WRONG = [
     "send_email.options(prioritty=1)",
     "send_email.options(priority='high')",
     "send_email.options(key_mode='join')",
+    "send_email.options(debounce=[5])",
     "app.task(qeue='cpu')",
     'send_email.job(too="a")',
     "send_email.job(to=5)",

@@ -18,7 +18,7 @@ BERLIN = timezone(timedelta(hours=2))
 
 REFUSED = [
     ("prioritty", 1, "unknown option 'prioritty'; did you mean 'priority'"),
-    ("zzz", 1, "unknown option 'zzz'; use one of backoff, expires, "),
+    ("zzz", 1, "unknown option 'zzz'; use one of backoff, debounce, "),
     ("run_at", datetime(2040, 1, 1), r"a datetime with a time zone, such as "),
     ("run_at", date(2040, 1, 1), "a datetime with a time zone"),
     ("run_at", "tomorrow", "a timedelta from now of at most 1000 years, not 'tomorrow'"),
@@ -30,6 +30,8 @@ REFUSED = [
     ("key", 5, "a text that is not empty, not 5"),
     ("key_mode", "join", "'keep', 'replace' or 'refuse', not 'join'"),
     ("key_mode", ["keep"], "'keep', 'replace' or 'refuse'"),
+    ("debounce", datetime(2040, 1, 1, tzinfo=UTC), "a number of seconds, a timedelta, or a text"),
+    ("debounce_max", "soon", "or a text such as '10 min', not 'soon'"),
     ("queue", "", "a text that is not empty"),
     ("project", 5, "a text, not 5"),
     ("once", 1, "True or False"),

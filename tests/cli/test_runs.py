@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -245,19 +246,35 @@ def test_enqueue_says_what_was_kept(on_db: Cli, db: psycopg.Connection[Any]) -> 
     kept = on_db(*words, "n=2")
     assert kept.stdout == first.stdout
     note = f"note: merged into job {first.stdout.strip()}: it has the same key, and "
-    assert note + "keeps its own arguments" in kept.stderr.splitlines()
+    assert note + "keeps its own arguments; it starts at " in kept.stderr
     replaced = on_db(*words, "n=3", "--key-mode", "replace")
-    assert note + "has the new arguments" in replaced.stderr.splitlines()
+    assert note + "has the new arguments; it starts at " in replaced.stderr
     as_json = on_db(*words, "n=4", "--json")
-    answer = {"job_id": int(first.stdout), "merged": True, "kept": "old args"}
-    assert json.loads(as_json.stdout) == answer
+    answer = json.loads(as_json.stdout)
+    run_at = db.execute("select run_at from qwf.jobs").fetchall()[0][0]
+    assert datetime.fromisoformat(answer.pop("run_at")) == run_at
+    assert answer == {"job_id": int(first.stdout), "merged": True, "kept": "old args"}
     row = db.execute("select inputs, timeout::text, run_at > created_at from qwf.jobs").fetchall()
     assert row == [({"n": 3}, "00:01:30", True)]
     refused = on_db(*words, "n=5", "--key-mode", "refuse")
     assert refused.exit_code == 1
     assert "key is taken" in refused.stderr
     alone = json.loads(on_db("enqueue", "send", "--json").stdout)
-    assert (alone["merged"], alone["kept"]) == (False, "new")
+    assert (alone["merged"], alone["kept"], alone["run_at"]) == (False, "new", None)
+
+
+def test_enqueue_says_when_a_debounced_job_starts(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+    words = ["enqueue", "send", "--key", "k", "--key-mode", "replace", "--debounce", "10min"]
+    first = on_db(*words)
+    again = on_db(*words, "--debounce-max", "15min")
+    ((run_at, start_by),) = db.execute("select run_at, start_by from qwf.jobs").fetchall()
+    when = run_at.astimezone().strftime("%H:%M:%S")
+    assert again.stdout == first.stdout
+    assert f", and has the new arguments; it starts at {when}\n" in again.stderr
+    assert start_by - run_at < timedelta(minutes=5.1)
+    alone = on_db("enqueue", "send", "--debounce", "10min")
+    assert alone.exit_code == 1
+    assert "debounce: needs a key, and key_mode keep or replace" in alone.stderr
 
 
 def test_enqueue_reads_arguments_from_a_file_and_from_stdin(

@@ -270,6 +270,15 @@ def test_a_worker_without_the_labels_says_only_which_it_lacks(visit: Visit, db: 
     assert "has {" not in page
 
 
+def test_a_debounced_job_says_until_when_it_waits_and_why(visit: Visit, db: Db) -> None:
+    job = enqueue(db, "t", key="k", debounce="1 h", debounce_max="2 h")
+    later = enqueue(db, "t", run_at="2100-01-01 00:00Z")
+    said = "it is debounced, and a call with its key may put it off until "
+    visitor = visit("viewer")
+    assert said in words(visitor.text(f"/jobs/{job}"))
+    assert "Why it waits" not in words(visitor.text(f"/jobs/{later}"))
+
+
 def test_a_log_is_shown_without_the_colours_of_a_terminal(visit: Visit, db: Db) -> None:
     log = "\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain \x1b[2Kgone\n"
     job = fail(db, worker(db, "default"), "t", "it broke", log_tail=log)

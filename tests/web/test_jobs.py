@@ -51,6 +51,7 @@ def test_each_waiting_row_says_why_in_a_few_words(visit: Visit, db: Db) -> None:
         enqueue(db, "c"): "no worker has the task",
         enqueue(db, "a", queue="gpu", model="llava"): "no worker has the model",
         enqueue(db, "a", run_at="2100-01-01 00:00Z"): "due 2100-01-01",
+        enqueue(db, "a", key="k", debounce="1 h"): ", debounced",
         enqueue(db, "b"): "workers are busy",
     }  # fmt: skip
     page = visit("viewer").text("/jobs")

@@ -15,6 +15,7 @@ from qwf_agent.app.calls import Steps, document, drive, drive_async, number, val
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlExpression
 from qwf_agent.app.options import SqlValue, id_of, json_of, texts
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
+from qwf_agent.app.values import moment
 from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
@@ -35,14 +36,19 @@ class Enqueued(int):
 
     `merged`: a job with its key was there, and this is its id. `kept`: "new", a new job; "old
     args", the job that was there keeps its arguments; "new args", it has those of this call.
+    `run_at`, of a job with a key and of one of many: it starts no sooner, or as soon as it can
+    (None).
     """
 
     merged: bool
     kept: Kept
+    run_at: datetime | None
 
-    def __new__(cls, job_id: int, merged: bool = False, kept: Kept = "new") -> Enqueued:
+    def __new__(
+        cls, job_id: int, merged: bool = False, kept: Kept = "new", run_at: datetime | None = None
+    ) -> Enqueued:
         enqueued = super().__new__(cls, job_id)
-        enqueued.merged, enqueued.kept = merged, kept
+        enqueued.merged, enqueued.kept, enqueued.run_at = merged, kept, run_at
         return enqueued
 
 
@@ -144,7 +150,8 @@ def _answers(jobs: str, arguments: Mapping[str, SqlValue]) -> SqlExpression:
 
 def _enqueued(answer: str) -> Enqueued:
     read = json.loads(answer)
-    return Enqueued(read["job_id"], read["merged"], read["kept"])
+    run_at = None if read["run_at"] is None else moment(read["run_at"])
+    return Enqueued(read["job_id"], read["merged"], read["kept"], run_at)
 
 
 def _enqueue_many(jobs: Iterable[NewJob]) -> Steps[list[Enqueued]]:

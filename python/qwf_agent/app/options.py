@@ -26,7 +26,7 @@ PART = re.compile(
 )
 ISO = re.compile(r"-?P[\dYMWDTHS.:-]+")
 # Options of one job: its neighbour cannot lack them.
-OF_ONE_JOB = ("key", "key_mode", "once", "run_at")
+OF_ONE_JOB = ("key", "key_mode", "debounce", "debounce_max", "once", "run_at")
 # What these options are, as texts, if nobody gives them.
 DEFAULTS = {
     "priority": "100", "project": "", "labels": "{}", "requires": "{}", "light": "false",
@@ -43,6 +43,8 @@ class Options(TypedDict, total=False):
     run_at: datetime | timedelta | None
     key: str | None
     key_mode: Literal["keep", "replace", "refuse"] | None
+    debounce: float | str | timedelta | None
+    debounce_max: float | str | timedelta | None
     project: str | None
     max_attempts: int | None
     max_losses: int | None
@@ -172,7 +174,8 @@ BACKOFF = OptionKind("a list of seconds or a dict such as {'base': 1, 'factor': 
 
 KINDS: dict[str, OptionKind] = {
     "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "key_mode": KEY_MODE,
-    "project": TEXT, "max_attempts": NUMBER, "max_losses": NUMBER, "backoff": BACKOFF,
+    "debounce": DURATION, "debounce_max": DURATION, "project": TEXT, "max_attempts": NUMBER,
+    "max_losses": NUMBER, "backoff": BACKOFF,
     "timeout": DURATION, "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG,
     "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""How values are written as JSON, and which known word a misspelt one is closest to."""
+"""How values are written as JSON and read, and which known word a misspelt one is closest to."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from datetime import datetime, timezone
 from pathlib import PurePath
 from typing import Any
 
 # jsonb cannot hold this character: \u0000, unless the backslash itself is escaped.
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+FRACTION = re.compile(r"\.\d{1,6}")
 
 
 def to_json(value: Any) -> str:
@@ -64,6 +66,13 @@ def path_to_text(value: object) -> str:
     if isinstance(value, PurePath):
         return str(value)
     raise TypeError(f"it contains a value of type {type(value).__name__}")
+
+
+def moment(text: str) -> datetime:
+    """The time that Postgres wrote in JSON; of infinity, the last one that Python has."""
+    if text == "infinity":
+        return datetime.max.replace(tzinfo=timezone.utc)
+    return datetime.fromisoformat(FRACTION.sub(lambda found: f"{found[0]:0<7}", text))
 
 
 def suggestion(word: str, words: Iterable[str]) -> str:

@@ -225,6 +225,14 @@ key_mode = click.option(
     "--key-mode", type=click.Choice(["keep", "replace", "refuse"]),
     help="If a job with this key waits: keep its arguments (the default), replace them, or refuse.",
 )  # fmt: skip
+debounce = click.option(
+    "--debounce", type=duration, metavar="TIME",
+    help="Start this long after the last call with this key.",
+)  # fmt: skip
+debounce_max = click.option(
+    "--debounce-max", type=duration, metavar="TIME",
+    help="And at most this long after the first one. Default: ten times --debounce.",
+)  # fmt: skip
 once = click.option(
     "--once", is_flag=True, default=None, help="The key stays taken after it has ended."
 )

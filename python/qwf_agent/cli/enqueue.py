@@ -95,6 +95,8 @@ def _job_options(command: arguments.F) -> arguments.F:
         arguments.at,
         arguments.key,
         arguments.key_mode,
+        arguments.debounce,
+        arguments.debounce_max,
         arguments.once,
         click.option("--max-attempts", type=click.IntRange(1, arguments.MOST), metavar="N",
                      help="Maximum number of attempts. Default: 1, or 4 for transient failures."),
@@ -146,10 +148,13 @@ def _enqueued(
         return Enqueued(connection.call(conn, "enqueue", **job))
     given = {name: _as_json(value) for name, value in job.items() if value is not None}
     (answer,) = connection.many(conn, "select * from qwf.enqueue_many(%s)", [Jsonb([given])])
-    enqueued = Enqueued(answer["job_id"], answer["merged"], answer["kept"])
+    enqueued = Enqueued(*answer.values())
     if enqueued.merged:
         kept = "keeps its own arguments" if enqueued.kept == "old args" else "has the new arguments"
-        click.echo(f"note: merged into job {enqueued}: it has the same key, and {kept}", err=True)
+        when = f"; it starts at {draw.moment(enqueued.run_at)}" if enqueued.run_at else ""
+        click.echo(
+            f"note: merged into job {enqueued}: it has the same key, and {kept}{when}", err=True
+        )
     return enqueued
 
 
@@ -161,7 +166,9 @@ def _as_json(value: Any) -> Any:
 
 def _show(job: Enqueued, as_json: bool) -> None:
     if as_json:
-        output.show_json({"job_id": job, "merged": job.merged, "kept": job.kept})
+        output.show_json(
+            {"job_id": job, "merged": job.merged, "kept": job.kept, "run_at": job.run_at}
+        )
     else:
         click.echo(job)
 

@@ -3,8 +3,9 @@
 -- Guarantees: Never waits: a job that is being claimed counts as no longer waiting. A null changes
 --   nothing. A p_run_at in the future makes a job scheduled, one in the past makes it queued. With
 --   p_run_next a job comes before all others in its queue until it is claimed, and a scheduled one
---   is due now. A guarded node that was never tried stays scheduled, as _promote_due opens it. Jobs
---   that become queued get their positions in the order of their ids.
+--   is due now. No call with its key and debounce moves it to later after that. A guarded node that
+--   was never tried stays scheduled, as _promote_due opens it. Jobs that become queued get their
+--   positions in the order of their ids.
 -- Locks: the jobs that are free, by id.
 -- Notifies: sleepers of the queues.
 -- Called by: change_job, change_jobs, run_next.
@@ -52,6 +53,7 @@ begin
       queue = case when j.queue is null then null else coalesce(p_queue, j.queue) end,
       run_at = case when p.unopened and p_run_next then v_now
         else coalesce(p_run_at, j.run_at) end,
+      start_by = case when p_run_at is null and not p_run_next then j.start_by end,
       status = case when p.later then 'scheduled' else 'queued' end::qwf.job_status,
       -- a job that waits for its next attempt has lost its position, one at the front too
       position = case when not p.later then coalesce(p.position, j.position) end,

@@ -1,21 +1,30 @@
 -- Deploy qwf:functions/enqueue/_change_merged
--- Purpose: Writes what a job that waits gets from one that is merged into it.
--- Guarantees: Writes nothing if nothing changes.
+-- Purpose: Writes what a job that waits gets from one that is merged into it, and returns when it
+--   starts; null: it is queued.
+-- Guarantees: Writes nothing if nothing changes. A call with debounce moves the start to so long
+--   after this moment, also of a job that was just queued, but never beyond what an earlier call
+--   allows: start_by, or the start that it asked for without debounce. A job that a worker had, or
+--   that a person has changed, is never moved to later.
 -- Locks: the caller has locked the job; one that may change here not only shared.
 -- Called by: _merge_waiting.
 
 begin;
 
-create function _qwf.change_merged(p_there qwf.jobs, p_job _qwf.new_job, p_now timestamptz)
-returns void
+create function _qwf.change_merged(p_there qwf.jobs, p_job _qwf.new_job) returns timestamptz
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_expires_at timestamptz := greatest(p_job.run_at, p_now) + p_job.expires;
-  v_sooner boolean := p_there.status = 'scheduled'
-    and coalesce(p_job.run_at, p_now) < p_there.run_at;
-  v_now boolean := v_sooner and coalesce(p_job.run_at, p_now) <= p_now;
+  v_now timestamptz := qwf.now();  -- the caller may have waited for the lock
+  v_asked timestamptz := greatest(coalesce(v_now + p_job.debounce, p_job.run_at), v_now);
+  v_expires_at timestamptz := v_asked + p_job.expires;
+  v_starts timestamptz := case p_there.status when 'scheduled' then p_there.run_at else v_now end;
+  v_bound timestamptz := case p_there.attempt when 0 then p_there.start_by end;
+  v_start_by timestamptz := least(coalesce(v_bound, v_starts),
+    coalesce(v_now + coalesce(p_job.debounce_max, 10 * p_job.debounce), v_asked));
+  v_run_at timestamptz := least(
+    v_asked, v_start_by, case when p_job.debounce is null then v_starts end);
+  v_later boolean := v_run_at > v_now;
 begin
   if p_job.key_mode = 'replace' then
     update qwf.jobs j set
@@ -33,14 +42,18 @@ begin
     delete from qwf.waits w where w.job_id = p_there.id and v_expires_at is null;
     perform _qwf.add_waits(array[p_there.id]);
   end if;
-  if v_sooner then
+  if v_start_by < v_bound or (p_there.status = 'scheduled') <> v_later
+    or v_later and v_run_at <> p_there.run_at
+  then
     update qwf.jobs j set
-      status = case when v_now then 'queued' else 'scheduled' end::qwf.job_status,
-      run_at = case when not v_now then p_job.run_at end,
-      position = case when v_now then _qwf.next_position() end,
-      queued_at = case when v_now then p_now end
+      status = case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
+      run_at = case when v_later then v_run_at end,
+      start_by = case when v_bound is not null or p_job.debounce is not null then v_start_by end,
+      position = case when not v_later then coalesce(j.position, _qwf.next_position()) end,
+      queued_at = case when not v_later then coalesce(j.queued_at, v_now) end
     where j.id = p_there.id;
   end if;
+  return case when v_later then v_run_at end;
 end $$;
 
 commit;

@@ -17,7 +17,7 @@ declare
   v_put qwf.enqueued := _qwf.insert_job(p_job, _qwf.next_position(), p_now);
   v_status text;
 begin
-  if not v_put.merged and (p_job.run_at > p_now) is not true then
+  if not v_put.merged and v_put.run_at is null then
     perform _qwf.wake(p_job.queue, 1);
   end if;
   select j.status into v_status from qwf.jobs j

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/enqueue/_insert_job
 -- Purpose: Inserts one standalone job at a position, or merges it into the job of its key that
---   waits.
+--   waits. With debounce it starts so long after this call, and at most debounce_max after it.
 -- Guarantees: Never merges into a job that has started, so no edit is lost: a job of the same key
 --   then waits behind it. The exceptions are once and refuse: they count every unfinished job, also
 --   one that a claim has started meanwhile. If the job that waits starts or ends meanwhile, the new
@@ -19,7 +19,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_later boolean := coalesce(p_job.run_at > p_now, false);
+  v_run_at timestamptz := coalesce(p_now + p_job.debounce, p_job.run_at);
+  v_later boolean := coalesce(v_run_at > p_now, false);
   v_id bigint;
   v_merged qwf.enqueued;
 begin
@@ -27,7 +28,7 @@ begin
     if p_job.once or p_job.key_mode = 'refuse' then
       v_id := _qwf.started_with_key(p_job.project, p_job.task, p_job.key, true);
       if v_id is not null and p_job.once then
-        return (v_id, true, 'old args')::qwf.enqueued;
+        return (v_id, true, 'old args', null)::qwf.enqueued;
       elsif v_id is not null then
         perform _qwf.raise_key_taken(v_id);
       end if;
@@ -35,15 +36,16 @@ begin
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, key, once, key_state,
       max_attempts, max_losses, backoff, timeout, required_model, light, vram_mb, requires,
-      limit_by, on_failure, expires_at, project, labels, created_at)
+      limit_by, on_failure, expires_at, project, labels, created_at, start_by)
     values (
       p_job.task, p_job.args, p_job.queue, p_job.priority,
-      case when v_later then 'scheduled' else 'queued' end::qwf.job_status, p_job.run_at,
+      case when v_later then 'scheduled' else 'queued' end::qwf.job_status, v_run_at,
       case when not v_later then p_position end, case when not v_later then p_now end,
       p_job.key, p_job.once, case when p_job.key is null or p_job.once then 'u' else 'w' end,
       p_job.max_attempts, p_job.max_losses, p_job.backoff, p_job.timeout, p_job.model, p_job.light,
       p_job.vram_mb, p_job.requires, p_job.limit_by, p_job.on_failure,
-      greatest(p_job.run_at, p_now) + p_job.expires, p_job.project, p_job.labels, p_now)
+      greatest(v_run_at, p_now) + p_job.expires, p_job.project, p_job.labels, p_now,
+      p_now + coalesce(p_job.debounce_max, 10 * p_job.debounce))
     on conflict (project, task, key, (key_state = 's'))
       where key is not null and (once or status in ('scheduled', 'queued', 'running'))
       do nothing
@@ -54,7 +56,7 @@ begin
       delete from qwf.jobs j where j.id = v_id;  -- the insert has waited for a claim of the older
       continue;
     end if;
-    v_merged := _qwf.merge_waiting(p_job, p_now);
+    v_merged := _qwf.merge_waiting(p_job);
     if v_merged.job_id is not null then
       return v_merged;
     end if;  -- else it started or ended: its place is free
@@ -62,7 +64,7 @@ begin
   if p_job.expires is not null then
     perform _qwf.add_waits(array[v_id]);
   end if;
-  return (v_id, false, 'new')::qwf.enqueued;
+  return (v_id, false, 'new', case when v_later then v_run_at end)::qwf.enqueued;
 end $$;
 
 commit;

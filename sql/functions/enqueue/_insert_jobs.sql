@@ -28,7 +28,7 @@ begin
   end loop;
   perform _qwf.wake(i.queue, count(*)::int)
   from unnest(p_jobs) with ordinality i
-  where (i.run_at > v_now) is not true and not (v_answers[i.ordinality]).merged
+  where (v_answers[i.ordinality]).run_at is null and not (v_answers[i.ordinality]).merged
   group by i.queue;
   return query select * from unnest(v_answers);
 end $$;

@@ -25,6 +25,8 @@ return case
   when p_job.key_mode is not null and p_job.key is null then 'key_mode: needs a key'
   when p_job.key_mode is not null and p_job.once
     then 'key_mode: not with once, which takes the key for good'
+  when num_nonnulls(p_job.debounce, p_job.debounce_max) > 0
+    and _qwf.debounce_problem(p_job) is not null then _qwf.debounce_problem(p_job)
   when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
   when octet_length(p_job.project) > 500 then 'project: at most 500 bytes'
   when p_job.max_attempts < 1 then 'max_attempts: at least 1'

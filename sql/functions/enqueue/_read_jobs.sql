@@ -39,7 +39,8 @@ begin
       coalesce(i.priority, 100), i.run_at, i.key, i.max_attempts, i.backoff, i.timeout, i.model,
       i.vram_mb, coalesce(i.requires, '{}'), i.limit_by, i.on_failure, i.expires,
       coalesce(i.project, ''), coalesce(i.labels, '{}'), coalesce(i.once, false),
-      coalesce(i.light, false), i.max_losses, i.key_mode)::_qwf.new_job)
+      coalesce(i.light, false), i.max_losses, i.key_mode, i.debounce,
+      i.debounce_max)::_qwf.new_job)
     from jsonb_populate_recordset(null::_qwf.new_job, p_jobs) with ordinality i);
 exception
   when data_exception then  -- text that is not a valid number, time or interval

@@ -15,7 +15,8 @@ create function qwf.enqueue(
   vram_mb int default null, requires jsonb default '{}', limit_by text default null,
   on_failure text default null, expires interval default null, project text default '',
   labels jsonb default '{}', once boolean default false, light boolean default false,
-  max_losses int default null, key_mode text default null)
+  max_losses int default null, key_mode text default null, debounce interval default null,
+  debounce_max interval default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -42,7 +43,7 @@ begin
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, enqueue.max_losses,
-      nullif(enqueue.once, false), enqueue.key_mode) = 0
+      nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max) = 0
     and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
     and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
@@ -51,8 +52,8 @@ begin
       enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
       enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
-      coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
-      coalesce(enqueue.light, false), enqueue.max_losses, enqueue.key_mode)::_qwf.new_job;
+      coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false), coalesce(enqueue.light, false),
+      enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max)::_qwf.new_job;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
   if num_nonnulls(enqueue.key, enqueue.expires) > 0 then
@@ -85,7 +86,8 @@ comment on function qwf.enqueue is
   'Enqueues a standalone job and returns its id. With a key it merges into the job of that key '
   'that waits, and returns its id: key_mode keep (the default) leaves that job as it is, replace '
   'gives it the new arguments, refuse raises QW008. A job of the key that runs is left alone: the '
-  'new one starts when it has ended. once: the key is taken for as long as the row is kept. A '
+  'new one starts when it has ended. debounce: the job starts so long after the last call, '
+  'and at most debounce_max (by default ten times as long) after the first. once: the key is taken for as long as the row is kept. A '
   'notice says when arguments were not used, and when no live worker serves the queue or has the '
   'task. QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');

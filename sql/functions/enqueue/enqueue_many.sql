@@ -18,6 +18,7 @@ as $$
 #variable_conflict use_column
 declare
   v_jobs _qwf.new_job[] := _qwf.read_jobs(enqueue_many.jobs);
+  v_now timestamptz := qwf.now();
   v_max_bytes int := (select s.max_value_bytes from qwf.settings s);
 begin
   perform _qwf.raise_unknown_queue(unknown.queue, format('[%s].', unknown.ord))
@@ -36,18 +37,22 @@ begin
   ) special;
   perform _qwf.notice_unserved(n.queue, array_agg(n.task))
   from (select distinct i.queue, i.task from unnest(v_jobs) i) n
-  cross join lateral _qwf.look_up_queue(n.queue, n.task, qwf.now()) l
+  cross join lateral _qwf.look_up_queue(n.queue, n.task, v_now) l
   where not l.served
   group by n.queue;
   if exists (select from unnest(v_jobs) i where i.key is not null) then
     return query select * from _qwf.insert_jobs(v_jobs);
   else
-    return query select i, false, 'new' from unnest(_qwf.insert_keyless(v_jobs)) i;
+    return query
+    select i.id, false, 'new', case when i.run_at > v_now then i.run_at end
+    from unnest(_qwf.insert_keyless(v_jobs), v_jobs)
+      i (id, ord, task, args, queue, priority, run_at);
   end if;
 end $$;
 comment on function qwf.enqueue_many is
   'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns a row '
-  'for each, in order: its id, whether it was merged into a job that waits, and what was kept.';
+  'for each, in order: its id, whether it was merged into a job that waits, what was kept, and when '
+  'it starts.';
 call _qwf.allow('qwf.enqueue_many', 'qwf_producer');
 
 commit;

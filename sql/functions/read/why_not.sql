@@ -32,9 +32,11 @@ begin
             select ', and will be cancelled' from qwf.cancel_requests c
             where c.job_id = v_job.id), '');
     when 'scheduled' then
-      return next format('it waits for %s%s%s', v_job.run_at,
+      return next format('it waits for %s%s%s%s', v_job.run_at,
         case when isfinite(v_job.run_at)
           then ', in ' || date_trunc('second', v_job.run_at - v_now) end,
+        case when v_job.start_by > v_job.run_at and v_job.attempt = 0 then
+          ': it is debounced, and a call with its key may put it off until ' || v_job.start_by end,
         ', after: ' || left(v_job.last_error, 200));
     when 'awaiting_input' then
       return next format('it waits for a person to answer: %s%s', v_job.input_spec ->> 'prompt',

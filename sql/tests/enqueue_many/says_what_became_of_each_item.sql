@@ -7,7 +7,7 @@ select *
 from qwf.enqueue_many('[
   {"task": "x", "key": "n"}, {"task": "mail", "key": "k"}, {"task": "x", "key": "n"}, {"task": "x"},
     {"task": "x", "key": "n", "key_mode": "replace"}]')
-  with ordinality m (id, merged, kept, place);
+  with ordinality m (id, merged, kept, run_at, place);
 select results_eq('select merged, kept from made order by place', $$
   values (false, 'new'), (true, 'old args'), (true, 'old args'), (false, 'new'),
     (true, 'new args') $$, 'in the order of the items');

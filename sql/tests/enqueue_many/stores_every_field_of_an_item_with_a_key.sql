@@ -12,7 +12,7 @@ select m.*
 from item i cross join lateral qwf.enqueue_many(i.jobs || jsonb_build_array(
   i.jobs -> 0 || '{"key": "k"}', i.jobs -> 0 || '{"key": "r", "args": {}, "labels": {}}',
   i.jobs -> 0 || '{"key": "r", "key_mode": "replace"}'))
-  with ordinality m (id, merged, kept, n);
+  with ordinality m (id, merged, kept, run_at, n);
 create function pg_temp.stored(p_n bigint) returns jsonb language sql as $$
   select to_jsonb(j) - '{id,created_at,key,key_state,position}'::text[]
   from made m join qwf.jobs j on j.id = m.id where m.n = p_n $$;

@@ -12,7 +12,7 @@ select
   j.input_spec, j.guarded, j.remaining_deps, j.attempt, j.failures, j.losses, j.retries,
   j.max_attempts, j.max_losses, j.backoff, j.timeout, j.stall_timeout, j.required_model,
   j.light, j.vram_mb, j.requires, j.limit_by, j.on_failure, j.run_if, j.expires_at,
-  j.avoid_host, j.avoid_until, j.parent_id, j.element, j.elements, j.failed_elements,
+  j.avoid_host, j.avoid_until, j.start_by, j.parent_id, j.element, j.elements, j.failed_elements,
   j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
   j.beat_at, j.last_error, j.last_exit_code,
   j.login, j.acting_for, j.schedule, j.key, j.key_state, j.once, j.labels, j.created_at,
@@ -106,6 +106,9 @@ comment on column qwf.job_details.expires_at is
 comment on column qwf.job_details.avoid_host is
   'Host that lost it, or whose accelerator failed; left to other hosts while one could take it.';
 comment on column qwf.job_details.avoid_until is 'Until when that host is avoided.';
+comment on column qwf.job_details.start_by is
+  'The latest start that every call merged into it allows: a call with debounce moves run_at no '
+  'further. Null: no call moves run_at to later.';
 comment on column qwf.job_details.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.job_details.element is 'Position in the list of that map, from 0.';
 comment on column qwf.job_details.elements is 'Number of elements of an expanded map; null: none.';

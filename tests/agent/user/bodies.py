@@ -327,6 +327,20 @@ def attempts_file(file: Path, fail: int) -> dict[str, int]:
 
 
 @app.task()
+def saving(file: Path, text: str, hold: Path | None = None) -> None:
+    """Writes when it begins and ends; in between it waits until `hold` is gone, then fails if that
+    is called fail."""
+    with file.open("a") as lines:
+        lines.write(f"begin {text}\n")
+    while hold is not None and hold.exists():
+        time.sleep(0.01)
+    with file.open("a") as lines:
+        lines.write(f"end {text}\n")
+    if hold is not None and hold.name == "fail":
+        raise TemporaryError("the disk is full")
+
+
+@app.task()
 def mark(folder: Path, name: str) -> None:
     with (folder / name).open("a") as lines:
         lines.write("x")

@@ -9,13 +9,15 @@ from typing import Any
 from qwf_agent.web.reads.database import Look
 
 LONGEST = 48  # letters of a reason in a list
-WAITING = ("queued", "blocked")  # the states of which only qwf.why_not knows the reason
+WAITING = ("queued", "blocked", "scheduled")  # states of which qwf.why_not knows the reason
 
-# One call for each row that is seen. A job that is deleted meanwhile is just not there.
+# One call for each row that is seen. A job that is deleted meanwhile is just not there. The time
+# that a scheduled one waits for is said elsewhere.
 WHY = """
 select j.id, array(select w.line from qwf.why_not(j.id) w (line) limit 20) as lines
 from qwf.job_details j
-where j.id = any (%(jobs)s::bigint[]) and j.status in ('queued', 'blocked')
+where j.id = any (%(jobs)s::bigint[]) and (j.status in ('queued', 'blocked')
+  or j.status = 'scheduled' and j.start_by > j.run_at and j.attempt = 0)
 """
 HELD = """
 select d.queue_paused as paused, d.attempt = 0 and d.expires_at <= qwf.now() as expired,
@@ -79,6 +81,7 @@ _UNFIT = tuple(
 )
 _SHORT = (
     (re.compile(r"queue .* is paused: "), "queue is paused"),
+    (re.compile(r"it waits for .*: it is debounced, "), "debounced"),
     (re.compile(r"it expired at "), "expired before it started"),
     (re.compile(r"queue .* is full, "), "queue is full"),
     (re.compile(r"limit .* does not exist any more: "), "its limit is gone"),
