@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Job,
         NotCompleted,
         PermanentError,
+        Release,
         TemporaryError,
         cell_for,
         jobs,
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "TemporaryError", "__version__",
-    "cell_for", "jobs", "runs",
+    "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "Release", "TemporaryError",
+    "__version__", "cell_for", "jobs", "runs",
 ]  # fmt: skip
 
 

@@ -14,10 +14,7 @@ import time
 from typing import Any
 
 from qwf_agent.agent import db, shares
-from qwf_agent.agent.abilities import (
-    Abilities,
-    warn_of_unserved,
-)
+from qwf_agent.agent.abilities import Abilities, warn_of_unserved
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.children import Children
 from qwf_agent.agent.claim import Claim
@@ -81,7 +78,7 @@ class Agent:
         self.last_trouble = ""
         self.parked = True  # switched off and without children, until a database answers
         self.now = time.monotonic()
-        watched = self.slots, self.endings, self.serving, self.telemetry
+        watched = self.slots, self.endings, self.serving, self.telemetry, self.shutdown
         self.watch = Watch(*watched, options.max_rss, self.now)
 
     def run(self) -> int:
@@ -330,7 +327,10 @@ class Agent:
                 slot.retire()
             else:
                 self.endings.park(worker, kill=True)
-                slot.discard()
+                if any(claim.forced_outcome is None for claim in slot.claims):
+                    slot.retire()  # its body gives its job back
+                else:
+                    slot.discard()
 
     # Starting.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from qwf_agent.app import Job
 from qwf_agent.app.folder_mark import FolderMark, digest, moment
-from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.cancel import BodyEvents
 from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
@@ -23,11 +23,11 @@ class JobContext:
     """One job, as its body sees it. What most bodies do not take is made when it is asked for."""
 
     def __init__(
-        self, work: Work, scoreboard: Scoreboard, cancel_event: CancelEvent,
+        self, work: Work, scoreboard: Scoreboard, events: BodyEvents,
         moved: Callable[[int, Moved], None],
     ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
-        self.cancel_event = cancel_event
+        self.events = events
         self.model: Any = None
         self.folder: Folder | None = None  # the folder of the job, if the body has asked for it
         self._work = work
@@ -41,7 +41,7 @@ class JobContext:
         work = self._work
         return Job(
             work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
-            work.project, _parse_object(work.labels),
+            work.project, _parse_object(work.labels), self.events.stopping,
         )  # fmt: skip
 
     @cached_property
