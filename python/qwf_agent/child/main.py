@@ -92,7 +92,7 @@ class Child:
         self._poll.register(channel.tickets, select.POLLIN)
         self._usage = Usage()
         self._sent = 0  # messages over the socket
-        self._module_count = 0
+        self._code_count = 0  # modules, and other files and folders to watch
         self._models = Models({}, setup.model_idle, self._send)
         self._runner: Runner  # from `serve` on
         self._limits = LimitWatch()
@@ -225,9 +225,10 @@ class Child:
             return False
 
     def _send_code_files(self) -> None:
-        if self._setup.reload and len(sys.modules) != self._module_count:
-            self._module_count = len(sys.modules)
-            self._send((FILES, [*imported_files(), *self._tasks.folders()]))
+        watched = self._tasks.watched() if self._setup.reload else []
+        if self._setup.reload and len(sys.modules) + len(watched) != self._code_count:
+            self._code_count = len(sys.modules) + len(watched)
+            self._send((FILES, [*imported_files(), *watched]))
 
     def _send_moved(self, ticket: int, moved: Moved) -> None:
         print(f"warning: {moved.sentence()}", flush=True)

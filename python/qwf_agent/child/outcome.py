@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from qwf_agent.app import PermanentError, Release, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
+from qwf_agent.child.out_folder import OutRootFailed
 from qwf_agent.llm.errors import Cancelled, ServerLost
 
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
@@ -92,10 +93,13 @@ def of_exception(
         return JobOutcome("error", error=clip(str(error), limit))
     if isinstance(error, ImportFailed):
         text = describe(error.__cause__ or error)
-        return JobOutcome("error", error=clip(text, limit), detail={"reason": "import"})
+        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "import"})
     if isinstance(error, ModelFailed):
         text = f"{error}\n{describe(error.__cause__ or error)}"
-        return JobOutcome("error", error=clip(text, limit), detail={"reason": "model"})
+        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "model"})
+    if isinstance(error, OutRootFailed):
+        text = f"{error}\n{describe(error.__cause__ or error)}"
+        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "out_root"})
     kinds = (
         (TemporaryError, "tempfail"), (PermanentError, "fatal"), (ServerLost, "lost"),
         (Cancelled, "cancelled"),

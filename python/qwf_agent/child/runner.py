@@ -12,7 +12,7 @@ from qwf_agent.child.command import COMMAND, Command, run_command
 from qwf_agent.child.job_context import JobContext
 from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import JobOutcome
+from qwf_agent.child.outcome import NO_SPACE, JobOutcome
 from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.scoreboard import LISTENS, NOTHING, Scoreboard
 from qwf_agent.child.setup import Setup
@@ -62,7 +62,8 @@ class Runner:
         run, hears = self._body(work, context)
         before_body()
         scoreboard.start(work.ticket, hears)
-        result = self._run_within(context, run)
+        with context.blaming_the_host(*NO_SPACE):  # the body may have filled the disk itself
+            result = self._run_within(context, run)
         if work.run_id is not None and isinstance(result, dict) and RESERVED in result:
             raise BadOutput(
                 f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the"
