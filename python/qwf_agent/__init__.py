@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Job,
         NotCompleted,
         PermanentError,
+        Release,
         TemporaryError,
         cell_for,
         events,
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "TemporaryError", "__version__",
-    "cell_for", "events", "jobs", "runs",
+    "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "Release", "TemporaryError",
+    "__version__", "cell_for", "events", "jobs", "runs",
 ]  # fmt: skip
 
 

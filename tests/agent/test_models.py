@@ -86,11 +86,11 @@ def test_a_failing_unloader_does_no_harm(base: Database, start: StartAgent) -> N
     assert draw(base, "sdxl")["used"] == 1
 
 
-def test_a_model_that_cannot_be_loaded_is_an_error_that_says_so(
+def test_a_model_that_cannot_be_loaded_is_a_loss_that_says_so(
     base: Database, start: StartAgent
 ) -> None:
     start(*GPU)
-    job = base.ended(base.enqueue("draw", {}, queue="gpu", model="missing"))
+    job = base.ended(base.enqueue("draw", {}, queue="gpu", model="missing", max_losses=1))
     assert job["status"] == "failed"
     assert "model 'missing' could not be loaded" in job["last_error"]
     assert "weights.bin is not here" in job["last_error"]

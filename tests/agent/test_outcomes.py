@@ -73,8 +73,8 @@ def test_files_is_no_key_of_the_output_of_a_node(shared: Database) -> None:
         ("returning", {"what": "surrogate"}, "error", "the output is not JSON"),
         ("returning", {"what": "deep"}, "error", "the output is not JSON"),
         ("returning", {"what": "10 MB"}, "error", "the limit is 1048576 (QW005)"),
-        ("unimportable", {}, "error", "there_is_no_such_module"),
-        ("norun", {}, "error", "has no function run()"),
+        ("unimportable", {}, "lost", "there_is_no_such_module"),
+        ("norun", {}, "lost", "has no function run()"),
     ],
 )
 def test_a_body_that_fails_is_reported(

@@ -81,5 +81,5 @@ def test_a_record_is_read_whole_in_whichever_order_its_bytes_arrive(
 def test_an_empty_page_has_no_record() -> None:
     board = Scoreboard()
     assert board.progress() is None
-    assert board.running() == (0, 0.0, False)
+    assert board.running() == (0, 0.0, False, 0)
     assert board.progress_version(0) == 0

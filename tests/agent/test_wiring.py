@@ -10,7 +10,7 @@ import pytest
 
 from qwf_agent.app.values import to_json
 from qwf_agent.child.body import BadOutput, Body, WrongArguments, encode_output
-from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.cancel import new_events
 from qwf_agent.child.job_context import JobContext
 from qwf_agent.child.messages import Work
 from qwf_agent.child.scoreboard import Scoreboard
@@ -35,7 +35,7 @@ PLACE = ("/out", "3f2a9c01", 1)
 def given(**inputs: Any) -> JobContext:
     nothing = (None, None, None)
     fields = (1, 1, None, None, "t", "q", 1, "", *nothing, json.dumps(inputs), "", PLACE, None)
-    return JobContext(Work(*fields), Scoreboard(), CancelEvent(), lambda *_: None)
+    return JobContext(Work(*fields), Scoreboard(), new_events(), lambda *_: None)
 
 
 def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:

@@ -10,6 +10,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -108,11 +109,13 @@ def warn_of_unserved(task_options: dict[str, dict[str, str]], queues: tuple[str,
 
 
 def registrations(
-    options: AgentOptions, abilities: Abilities, served: ServedModels | None = None
-) -> dict[str, str]:
-    """The registration of the worker of each queue, as JSON. The one of the queue llm
-    registers the model servers, if there are some; all have their models."""
-    common = _registration(options, abilities, served)
+    options: AgentOptions, abilities: Abilities, served: ServedModels | None = None,
+    withdrawn: Collection[tuple[str, str]] = (),
+) -> dict[str, str]:  # fmt: skip
+    """The registration of the worker of each queue, as JSON, without the tasks and models that are
+    `withdrawn`. The one of the queue llm registers the model servers, if there are some; all have
+    their models."""
+    common = _registration(options, abilities, served, withdrawn)
     servers = {} if served is None else {"servers": served.servers}
     return {
         queue: json.dumps({**common, **(servers if queue == SERVED_QUEUE else {})})
@@ -121,12 +124,16 @@ def registrations(
 
 
 def _registration(
-    options: AgentOptions, abilities: Abilities, served: ServedModels | None
-) -> dict[str, Any]:
+    options: AgentOptions, abilities: Abilities, served: ServedModels | None,
+    withdrawn: Collection[tuple[str, str]],
+) -> dict[str, Any]:  # fmt: skip
     vram_mb = options.vram_mb or abilities.vram_mb
     fitting = [
-        name for name, needed in abilities.models.items() if vram_mb is None or needed <= vram_mb
+        name
+        for name, needed in abilities.models.items()
+        if (vram_mb is None or needed <= vram_mb) and ("model", name) not in withdrawn
     ]
+    tasks = [name for name in abilities.tasks if ("task", name) not in withdrawn]
     models = fitting if abilities.models else None
     if served is not None:
         models = sorted({*fitting, *served.models})
@@ -134,7 +141,7 @@ def _registration(
         "pid": os.getpid(),
         "version": __version__,
         "slots": count(options, abilities.cards),
-        "tasks": abilities.tasks + built_in_tasks(options),
+        "tasks": tasks + built_in_tasks(options),
         "task_options": abilities.task_options,
         "models": models,
         "vram_mb": vram_mb,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from qwf_agent.child import main
 from qwf_agent.child.answers import ALL, AnswerRing
+from qwf_agent.child.cancel import TOLD, WORDS
 from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import LENGTH, Message, Unpacker, read_message
 from qwf_agent.child.scoreboard import Scoreboard
@@ -64,12 +65,12 @@ class ChildProcess:
         self._outgoing = bytearray()
         self._socket, theirs = socket.socketpair()
         self._tickets, self._tickets_in = os.pipe()
-        self._cancels, self._cancels_in = os.pipe()
+        self._told, self._told_in = os.pipe()
         log_out, log_in = os.pipe()
         self.log = LogPipe(log_out, os.urandom(MARK_BYTES), setup.limits.log_bytes)
         os.set_blocking(self._tickets, False)
-        os.set_blocking(self._cancels, False)
-        shared = (theirs, self._tickets, self._cancels, log_in, self.log.mark)
+        os.set_blocking(self._told, False)
+        shared = (theirs, self._tickets, self._told, log_in, self.log.mark)
         memory = (self.scoreboard, self._answers)
         channel = ParentChannel(os.getpid(), *shared, *memory, group)
         try:
@@ -107,9 +108,9 @@ class ChildProcess:
             self.end_garbled("it has read a part of a ticket")
             return set()
 
-    def cancel(self, ticket: int) -> None:
-        """Tell the body of this job to stop."""
-        os.write(self._cancels_in, TICKET.pack(ticket))
+    def tell(self, ticket: int, word: str, until: float) -> None:
+        """Tell the body of this job to stop: a word of WORDS, and when it is killed."""
+        os.write(self._told_in, TOLD.pack(ticket, WORDS.index(word), until))
         os.kill(self.pid, signal.SIGUSR1)
 
     def take_messages(self) -> list[Message]:
@@ -173,7 +174,7 @@ class ChildProcess:
             if fd in self._selector.get_map():
                 self._selector.unregister(fd)
         self._socket.close()
-        for fd in (self._tickets, self._cancels, self._cancels_in, self.log.fd):
+        for fd in (self._tickets, self._told, self._told_in, self.log.fd):
             os.close(fd)
         self.scoreboard.close()
         self._answers.close()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import selectors
+import time
+from typing import Any
 
 from qwf_agent.agent.abilities import Abilities, registrations, to_announce
 from qwf_agent.agent.child_news import Announcement
@@ -18,6 +20,8 @@ from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 
 log = logging.getLogger("qwf_agent")
+
+WITHDRAWN_S = 300.0  # no jobs of a task that cannot be imported, or of a model that cannot load
 
 
 class Children:
@@ -38,13 +42,34 @@ class Children:
         self._selector = selector
         self._guardian = guardian
         self._groups = groups
+        # By kind and name of a task or model: why its jobs fail here, and until when to take none.
+        self._withdrawn: dict[tuple[str, str], tuple[str, float]] = {}
         self.infos = registrations(options, abilities, serving.served())
 
-    def replace_if_code_is_new(self, now: float) -> None:
-        """Replace all children, once new code can be imported."""
-        if self.new_code.step(now):
-            for slot in self._slots:
-                slot.retire()
+    def step(self, now: float) -> None:
+        """Replace all children, once new code can be imported, and offer again what was withdrawn
+        long enough ago."""
+        has_new_code = self.new_code.step(now)
+        for slot in self._slots if has_new_code else ():
+            slot.retire()
+        over = [key for key, (_, until) in self._withdrawn.items() if has_new_code or now >= until]
+        for key in over:
+            del self._withdrawn[key]
+        if over:
+            self.change_infos()
+
+    def withdraw(self, kind: str, name: str, error: str) -> bool:
+        """Offer this task or model no more for a while; returns False if that is so already."""
+        is_new = (kind, name) not in self._withdrawn
+        self._withdrawn[kind, name] = (error, time.monotonic() + WITHDRAWN_S)
+        if is_new:
+            self.change_infos()
+        return is_new
+
+    def stats(self) -> dict[str, Any]:
+        """The part of a heartbeat about them."""
+        why = {f"{kind} {name}": error for (kind, name), (error, _) in self._withdrawn.items()}
+        return {**self.new_code.stats(), **({"withdrawn": why} if why else {})}
 
     def code_has_changed(self) -> None:
         """A file that a child has imported has changed: see whether the new one can be imported."""
@@ -68,7 +93,9 @@ class Children:
 
     def change_infos(self) -> None:
         """Make the registrations of the workers again, from the present abilities."""
-        self.infos = registrations(self._options, self.abilities, self._serving.served())
+        self.infos = registrations(
+            self._options, self.abilities, self._serving.served(), self._withdrawn.keys()
+        )
 
     def fork(self, slot: Slot, now: float) -> None:
         """Fork a child for the slot if it needs one."""

@@ -36,7 +36,7 @@ class CircuitBreaker:
 
     def record(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
         """Note how a job ended and how long its body ran."""
-        if outcome in ("released", "cancelled"):
+        if outcome in ("released", "cancelled") or reason == "out_root":
             return
         if reason not in HOST_REASONS or seconds > FAST_S:
             self._failures, self.on_trial = [], False
@@ -51,6 +51,12 @@ class CircuitBreaker:
         jobs = ", ".join(map(str, dict.fromkeys(self._failures)))
         what = "the trial job after a pause" if self.on_trial else "several jobs in a row"
         text = f"{what} failed within {FAST_S:g} s ({reason}): {jobs}"
+        self.suspend(text)
+
+    def suspend(self, text: str) -> None:
+        """Switch the host off for this queue for five minutes, unless it is off already."""
+        if not self._control.on and self._control.known:
+            return
         log.error("switching this worker off for five minutes: %s", text)
         self._failures, self.on_trial = [], True
         self._link.send(db.suspend_worker(self._worker_id, text))

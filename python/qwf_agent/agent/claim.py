@@ -49,6 +49,11 @@ class Claimant(ABC):
     links: Links
     place: tuple[str, str, int]  # as messages.Work has it
 
+    @property
+    @abstractmethod
+    def is_draining(self) -> bool:
+        """True if it is switched off, and lets running bodies end."""
+
     @abstractmethod
     def report(
         self, claim: Claim, rendered: bytes, log_tail: str, failed: FailedAttempt | None
@@ -89,6 +94,7 @@ class Claim:
     forced_outcome: JobOutcome | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)  # lost to another worker: do not report it
     cancelled: bool = field(default=False, init=False)  # it was told to stop
+    told: tuple[str, ...] = field(default=(), init=False)  # why it should give its job back
     kill_at: float = field(default=float("inf"), init=False)
     progress_seen: int = field(default=0, init=False)
     _watchdog_state: WatchdogState | None = field(default=None, init=False)

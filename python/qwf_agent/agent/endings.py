@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable
 
 from qwf_agent.agent import db
@@ -15,6 +16,7 @@ from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.watchdogs import Trip
 from qwf_agent.child.outcome import JobOutcome, how_it_ended, of_exit_status, render
+from qwf_agent.child.scoreboard import LISTENS
 from qwf_agent.system.cgroup import OomKills, own_group
 
 log = logging.getLogger("qwf_agent")
@@ -130,7 +132,7 @@ class Endings:
                 self.end(slot, claim, JobOutcome("lost"))
             else:
                 claim.kill_at = kill_at
-                slot.cancel(claim)
+                slot.tell(claim, "cancel", kill_at)
 
     def report(self, claim: Claim, outcome: JobOutcome, log_tail: str = "") -> None:
         """Hand the outcome to the reporter, unless another worker has the job."""
@@ -154,9 +156,17 @@ class Endings:
             if any(claim.worker is worker for claim in slot.claims):
                 self._slots.take_back(slot)
             if kill and slot.claims and slot.claims[0].worker is worker:
-                self.end(slot, slot.claims[0], SWITCHED_OFF)
+                self._end_switched_off(slot, slot.claims[0])
         waiting = [claim for claim in self._slots.backlog if claim.worker is worker]
         self.release(waiting, SWITCHED_OFF)
+
+    def _end_switched_off(self, slot: Slot, claim: Claim) -> None:
+        """Kill a body; one that listens has `cancel_grace` to give its job back."""
+        if slot.body.hears() != LISTENS:
+            self.end(slot, claim, SWITCHED_OFF)
+        elif claim.kill_at == float("inf"):
+            claim.kill_at = time.monotonic() + claim.worker.settings.cancel_grace
+            slot.tell(claim, "stop", claim.kill_at)
 
     def kill_all(self) -> None:
         """Kill every body now and release its job."""

@@ -14,15 +14,13 @@ import time
 from typing import Any
 
 from qwf_agent.agent import db, shares
-from qwf_agent.agent.abilities import (
-    Abilities,
-    warn_of_unserved,
-)
+from qwf_agent.agent.abilities import Abilities, warn_of_unserved
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.children import Children
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
 from qwf_agent.agent.endings import Endings
+from qwf_agent.agent.host_faults import HostFaults
 from qwf_agent.agent.opening import StartAborted
 from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
@@ -77,12 +75,13 @@ class Agent:
         self.children = Children(
             options, abilities, self.slots, self.serving, self.selector, self.guardian, groups
         )
+        self.host_faults = HostFaults(self.slots, self.endings, self.children)
         self.shutdown = Shutdown(options, self.slots, self.databases)
         self.last_trouble = ""
-        self.parked = True  # switched off and without children, until a database answers
         self.now = time.monotonic()
+        self.parked = True  # switched off and without children, until a database answers
         watched = self.slots, self.endings, self.serving, self.telemetry
-        self.watch = Watch(*watched, options.max_rss, self.now)
+        self.watch = Watch(*watched, self.shutdown, options.max_rss, self.now)
 
     def run(self) -> int:
         """Serve until asked to stop; returns the exit code. Whatever goes wrong, the log says why
@@ -186,7 +185,7 @@ class Agent:
     def reap(self) -> None:
         """Handle the answers and deaths of children; fork new ones."""
         if not self.shutdown.begun:
-            self.children.replace_if_code_is_new(self.now)
+            self.children.step(self.now)
         for slot in self.slots:
             if slot.code_files.have_changed(self.now):
                 self.children.code_has_changed()
@@ -217,8 +216,8 @@ class Agent:
         for database in self.databases:
             database.send_logs(self.slots, self.now)
         for claim, verdict in self.progress.step(self.slots, self.now):
-            grace = claim.worker.settings.cancel_grace
-            self.endings.apply_verdict(claim, verdict, self.now + grace)
+            kill_at = self.now + claim.worker.settings.cancel_grace
+            self.endings.apply_verdict(claim, verdict, kill_at)
 
     def collect_claims(self) -> None:
         """Put the jobs that claims have returned into the backlog. After a claim that found few
@@ -294,10 +293,9 @@ class Agent:
 
     def stats(self) -> dict[str, Any]:
         """The part of a heartbeat about this."""
-        free = self.telemetry.out_free_bytes
-        disk = {} if free is None else {"out_free_bytes": free}
-        parts = self.slots.stats(), self.serving.stats(self.now), self.children.new_code.stats()
-        return {name: value for part in (*parts, disk) for name, value in part.items()}
+        disk = self.telemetry.stats()
+        parts = self.slots.stats(), self.serving.stats(self.now), self.children.stats(), disk
+        return {name: value for part in parts for name, value in part.items()}
 
     def room(self) -> shares.Room:
         """How many jobs to claim now."""
@@ -312,6 +310,7 @@ class Agent:
         """Tell the circuit breaker of the worker and the model servers how a job ended."""
         self.serving.job_ended(claim, reason, seconds, rendered)
         claim.worker.note_ended(claim, outcome, reason, seconds)
+        self.host_faults.job_ended(claim, reason, rendered, self.workers)
 
     def switch(self, worker: Worker) -> None:
         """Act on a worker that was just switched on or off. Off ends its children to free their
@@ -330,7 +329,10 @@ class Agent:
                 slot.retire()
             else:
                 self.endings.park(worker, kill=True)
-                slot.discard()
+                if any(claim.forced_outcome is None for claim in slot.claims):
+                    slot.retire()  # its body gives its job back
+                else:
+                    slot.discard()
 
     # Starting.
 

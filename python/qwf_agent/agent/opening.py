@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Generator, Iterator
 
@@ -18,6 +19,8 @@ from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.worker import Worker
 from qwf_agent.system.exit_codes import MISCONFIGURED, NO_DATABASE
 from qwf_agent.system.versions import NO_SCHEMA, compatible_part
+
+log = logging.getLogger("qwf_agent")
 
 ASK_AGAIN_S = 0.2
 REFUSED_S = 60.0  # until it is tried again
@@ -115,9 +118,13 @@ class Opening:
         for queue in self._options.queues:
             answer = yield from self._ask(db.agent_settings(queue))
             given.append((queue, read_settings(answer.value(), self._options)))
-        self._take_out_root(given[0][1].instance)
+        unwritable = self._take_out_root(given[0][1].instance)
         for queue, settings in given:
             self._registered.append((yield from self._register(queue, settings)))
+        for worker in self._registered if unwritable else ():
+            log.error("switching %s off for five minutes: %s", worker.name, unwritable)
+            yield from self._ask(db.suspend_worker(worker.id, unwritable or ""))
+            worker.circuit_breaker.on_trial = True
         self.workers = list(self._registered)
 
     def _register(self, queue: str, settings: Settings) -> Generator[None, None, Worker]:
@@ -132,16 +139,17 @@ class Opening:
             self._reporter, self._options, info, time.monotonic(),
         )  # fmt: skip
 
-    def _take_out_root(self, instance: str) -> None:
+    def _take_out_root(self, instance: str) -> str | None:
         """Make sure that no other database writes into the folder for files, and that no command
-        lies in it. Raises NotServed."""
+        lies in it; returns why it cannot be written, or None. Raises NotServed."""
         folder = out_root_of(self._options.out_root, instance)
         try:
-            take_out_root(folder, instance)
+            unwritable = take_out_root(folder, instance)
             if self._options.allow_commands is not None:
                 refuse_inside(self._options.allow_commands, folder)
         except (OutRootTaken, UnsafeCommands) as error:
             raise NotServed(str(error)) from None
+        return unwritable
 
     def _ask(self, query: db.Query) -> Generator[None, None, Call]:
         """The answer to a query; waits for the database and the schema. Raises NotServed."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import time
 from pathlib import Path
 
-log = logging.getLogger("qwf_agent")
+from qwf_agent.system.test_write import why_unwritable
 
 INSTANCE = "{instance}"  # in a path: the first characters of the id of the database
 SHORT = 8
@@ -32,21 +31,18 @@ def out_root_of(template: Path, instance: str) -> Path:
     return Path(str(template).replace(INSTANCE, instance[:SHORT]))
 
 
-def take_out_root(folder: Path, instance: str) -> None:
-    """Make the folder belong to the database, unless it does. Raises OutRootTaken if it belongs to
-    another one."""
+def take_out_root(folder: Path, instance: str) -> str | None:
+    """Make the folder belong to the database, unless it does; returns why it cannot be written, or
+    None. Raises OutRootTaken if it belongs to another one."""
     try:
         owner = _owner(folder, instance)
-    except OSError as error:  # such as a disk that is read-only: most bodies write no files
-        log.warning(
-            "cannot make %s/%s: %s; a body that asks for its folder may fail",
-            folder, OWNER, error.strerror,
-        )  # fmt: skip
-        return
+    except OSError as error:
+        return why_unwritable(folder) or f"cannot write {folder / OWNER} ({error.strerror})"
     if owner != instance:
         raise OutRootTaken(
             f"--out-root {folder} belongs to database {owner[:SHORT]}; use {folder / INSTANCE}"
         )
+    return why_unwritable(folder)
 
 
 def announce(info: str, out_root: Path) -> str:

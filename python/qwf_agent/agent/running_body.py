@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qwf_agent.agent.child_process import ChildProcess
 from qwf_agent.agent.claim import Claim
-from qwf_agent.child.scoreboard import ProgressRecord
+from qwf_agent.child.scoreboard import NOTHING, ProgressRecord
 
 
 class RunningBody:
@@ -37,6 +37,14 @@ class RunningBody:
             return False
         running = self.process.scoreboard.running()
         return running.loading and running.ticket == self._claims[0].ticket
+
+    def hears(self) -> int:
+        """The way in which it hears that it should give its job back; NOTHING before it starts."""
+        if not self._claims or self.process is None:
+            return NOTHING
+        running, first = self.process.scoreboard.running(), self._claims[0]
+        mine = running.ticket == first.ticket and running.since >= first.given_at
+        return running.hears if mine else NOTHING
 
     def printed(self, max_bytes: int) -> tuple[int, str]:
         """How many bytes it has printed, and the last of them, at most `max_bytes`."""

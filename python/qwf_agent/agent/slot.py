@@ -199,10 +199,10 @@ class Slot:
         moved, self._moved = self._moved, []
         return moved
 
-    def cancel(self, claim: Claim) -> None:
-        """Tell the body to stop."""
+    def tell(self, claim: Claim, word: str, until: float) -> None:
+        """Tell the body to stop: a word of `child.cancel.WORDS`, and when it is killed."""
         if self.process is not None:
-            self.process.cancel(claim.ticket)
+            self.process.tell(claim.ticket, word, until)
 
     def kill(self) -> None:
         """Kill the child and its process group."""

@@ -128,6 +128,11 @@ class Telemetry:
                 report.send(sample)
         self._host_samples = []
 
+    def stats(self) -> dict[str, Any]:
+        """The part of a heartbeat about the folder for files."""
+        free = self.out_free_bytes
+        return {} if free is None else {"out_free_bytes": free}
+
     def next_at(self, busy: bool) -> float:
         """When it has something to do."""
         return min(self._host_at, self._next_at) if busy else self._host_at

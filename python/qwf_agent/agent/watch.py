@@ -8,14 +8,16 @@ import logging
 
 from qwf_agent.agent import db, watchdogs
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.endings import Endings
+from qwf_agent.agent.endings import SWITCHED_OFF, Endings
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.served_databases import ServedDatabases
 from qwf_agent.agent.serving import Serving
+from qwf_agent.agent.shutdown import Shutdown
 from qwf_agent.agent.slot import STUCK_S, Slot
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Observation
 from qwf_agent.child.outcome import JobOutcome
+from qwf_agent.child.scoreboard import NOTHING
 
 log = logging.getLogger("qwf_agent")
 
@@ -33,12 +35,13 @@ class Watch:
 
     def __init__(
         self, slots: Pool, endings: Endings, serving: Serving, telemetry: Telemetry,
-        max_rss: int | None, now: float,
+        shutdown: Shutdown, max_rss: int | None, now: float,
     ) -> None:  # fmt: skip
         self._slots = slots
         self._endings = endings
         self._serving = serving
         self._telemetry = telemetry
+        self._shutdown = shutdown
         self._max_rss = max_rss
         self._watched_at = 0.0
         # By whether jobs are heavy: when one of them could last have started soon.
@@ -64,7 +67,7 @@ class Watch:
                 continue
             claim = slot.claims[0]
             if now >= claim.kill_at:
-                self._endings.end(slot, claim, DID_NOT_STOP)
+                self._endings.end(slot, claim, DID_NOT_STOP if claim.cancelled else SWITCHED_OFF)
             elif (trip := watchdogs.check(self._observe(slot, claim, seconds, now))) is not None:
                 self._endings.trip(slot, claim, trip)
             elif claim.watchdog_state.suspected_stall is not None:
@@ -72,6 +75,8 @@ class Watch:
                 claim.watchdog_state.suspected_stall = None
                 link = claim.worker.links.soft
                 link.send(db.suspect_stall(claim.job_id, claim.token, readings))
+            if slot.claims and slot.claims[0] is claim and slot.body.hears() != NOTHING:
+                self._tell(slot, claim, seconds, now)
         self._release_stranded(now)
 
     def next_at(self, now: float) -> float:
@@ -79,6 +84,19 @@ class Watch:
         watch_at = self._watched_at + BUSY_WAIT_S if self._slots.busy() else now + IDLE_WAIT_S
         measure_at = self._telemetry.next_at(self._needs_samples(now))
         return min(watch_at, max(measure_at, self._watched_at + WATCH_S))
+
+    def _tell(self, slot: Slot, claim: Claim, seconds: float, now: float) -> None:
+        """Tell a body that it should give its job back, once for each reason."""
+        ends_at, grace = now + claim.timeout - seconds, claim.worker.settings.cancel_grace
+        due = {
+            "stop": self._shutdown.begun,
+            "drain": claim.worker.is_draining,
+            "timeout": now >= ends_at - min(grace, claim.timeout / 2),
+        }
+        for reason in [one for one, is_due in due.items() if is_due and one not in claim.told]:
+            claim.told += (reason,)
+            until = self._shutdown.kill_at if reason == "stop" else claim.kill_at
+            slot.tell(claim, reason, min(until, ends_at))
 
     def _needs_samples(self, now: float) -> bool:
         """True if a body has run long enough to be measured, or a model server needs to know what

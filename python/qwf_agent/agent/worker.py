@@ -125,6 +125,11 @@ class Worker(Claimant):
         return self.control.on and not is_unsure and not self.reporter.is_behind()
 
     @property
+    def is_draining(self) -> bool:
+        """True if it is switched off, and lets running bodies end."""
+        return self.control.policy == "drain"
+
+    @property
     def is_on_trial(self) -> bool:
         """True if it runs one job at a time, after many have failed."""
         return self.circuit_breaker.on_trial

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
 
 from qwf_agent.app import events, jobs, runs
 from qwf_agent.app.calls import drive, drive_async
@@ -36,6 +36,7 @@ __all__ = [
     "Model",
     "NotCompleted",
     "PermanentError",
+    "Release",
     "Statement",
     "Task",
     "TemporaryError",
@@ -71,6 +72,20 @@ class PermanentError(Exception):
     """Retrying is useless: the job fails at once, even if it has attempts left."""
 
 
+class Release(Exception):
+    """The body has saved what it has, and gives its job back, because it was told to stop: see
+    `stopping` and `Job.stopping`. The job is queued again, and the attempt counts against nothing;
+    at its timeout it counts as a loss. If nobody has told the body to stop, this is an error like
+    any other."""
+
+
+class StopEvent(Protocol):
+    """The event that tells a body to give its job back."""
+
+    def is_set(self) -> bool:
+        """Return True if it was."""
+
+
 @dataclass(frozen=True)
 class Job:
     """The job that is running: a body gets it as `job`."""
@@ -83,6 +98,11 @@ class Job:
     node_id: str | None = None
     project: str = ""
     labels: Mapping[str, Any] = field(default_factory=dict)
+    _stopping: StopEvent | None = field(default=None, repr=False, compare=False)
+
+    def stopping(self) -> bool:
+        """Return True if the body should save what it has and raise Release."""
+        return self._stopping is not None and self._stopping.is_set()
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,15 @@ from typing import Any, Union
 from qwf_agent.app.parameters import Parameters
 from qwf_agent.app.values import has_nul, path_to_text, place_in
 from qwf_agent.child.job_context import JobContext
+from qwf_agent.child.scoreboard import LISTENS, MAY_ASK, NOTHING
 
 # One for each name in FILLED of qwf_agent.app.parameters.
 FILL: dict[str, Callable[[JobContext], Any]] = {
     "out": lambda context: context.out(),
     "inputs": lambda context: context.inputs,
     "status_callback": lambda context: context.status_callback,
-    "cancel_event": lambda context: context.cancel_event,
+    "cancel_event": lambda context: context.events.cancel,
+    "stopping": lambda context: context.events.stopping,
     "job": lambda context: context.job,
     "model": lambda context: context.model,
     "model_handle": lambda context: context.model,
@@ -62,6 +64,9 @@ class Body:
         types_of = {p.name: hints.get(p.name, p.annotation) for p in named}
         self._positional = [p for p in named if p.kind is p.POSITIONAL_ONLY]
         self._takes_nothing = not named
+        self.hears = (
+            LISTENS if "stopping" in types_of else MAY_ASK if "job" in types_of else NOTHING
+        )
         self._paths = {name for name, annotation in types_of.items() if _is_path(annotation)}
         self._not_null = {
             p.name: types_of[p.name].__name__

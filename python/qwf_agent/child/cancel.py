@@ -1,9 +1,19 @@
-"""The event that tells a body to stop."""
+"""The events that tell a body to stop, and the records by which its agent sets them."""
 
 from __future__ import annotations
 
 import os
 import select
+import struct
+import time
+from typing import NamedTuple
+
+# What an agent tells a body: the ticket of its job, the number of a word, and when the body is
+# killed, on the monotonic clock.
+TOLD = struct.Struct("<QBd")
+WORDS = ("cancel", "stop", "drain", "timeout")
+CANCEL = WORDS.index("cancel")
+MOST_TOLD = 200  # records in one read
 
 
 class CancelEvent:
@@ -52,3 +62,55 @@ class CancelEvent:
     def fileno(self) -> int:
         """Descriptor that is readable while the event is set."""
         return self._reader
+
+
+class Stopping(CancelEvent):
+    """Set when the body should save what it has and give its job back.
+
+    `reason`: "stop", the agent ends or was switched off; "drain", it takes no more jobs; "timeout",
+    the body will be killed. None before that. The first reason stays.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reason: str | None = None
+        self._until = float("inf")
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until the body is killed; None before it is told to stop."""
+        return max(0.0, self._until - time.monotonic()) if self._set else None
+
+    def tell(self, reason: str, until: float) -> None:
+        """Tell the body to stop, for this reason, before `until` on the monotonic clock. That time
+        only comes nearer."""
+        self.reason = self.reason or reason
+        self._until = min(self._until, until)
+        self.set()
+
+    def clear(self) -> None:
+        """Reset the event for the next job."""
+        self.reason, self._until = None, float("inf")
+        super().clear()
+
+
+class BodyEvents(NamedTuple):
+    """The events of the body that a child runs."""
+
+    cancel: CancelEvent
+    stopping: Stopping
+
+    def clear(self) -> None:
+        """Reset them for the next job."""
+        self.cancel.clear()
+        self.stopping.clear()
+
+    def close(self) -> None:
+        """Close them, when no body can use them any more."""
+        self.cancel.close()
+        self.stopping.close()
+
+
+def new_events() -> BodyEvents:
+    """Events that are not set."""
+    return BodyEvents(CancelEvent(), Stopping())

@@ -15,16 +15,17 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qwf_agent.app import Job, PermanentError
+from qwf_agent.app import Job, PermanentError, Release
 from qwf_agent.child.body import BadOutput
-from qwf_agent.child.cancel import CancelEvent
-from qwf_agent.child.outcome import CommandFailed, signal_name
+from qwf_agent.child.cancel import BodyEvents, CancelEvent
+from qwf_agent.child.outcome import TEMPFAIL_CODE, CommandFailed, signal_name
 from qwf_agent.system.fork import die_with_parent
 from qwf_agent.system.guardian import MARK
 
 COMMAND = "command"
 INHERITED = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", MARK)
 TOO_LONG = (errno.E2BIG, errno.ENAMETOOLONG)
+OWN_INPUTS = ("command", "stop_signal")  # the agent reads them, not the program
 SHOWN = 200  # letters of a name in an error
 CHECK_S = 0.02  # how often to check whether the command has ended, as its output may stay open
 
@@ -36,6 +37,23 @@ class CommandRefused(PermanentError):
 CommandRefused.__name__ = "Refused"  # the error of such a job begins with it
 
 
+class Command(NamedTuple):
+    """A command as the inputs of its job describe it."""
+
+    argv: list[str]
+    stop_signal: str | None  # the signal that tells it to give its job back
+    inputs: dict[str, Any]  # those of the program
+
+    @classmethod
+    def read(cls, inputs: Mapping[str, Any]) -> Command:
+        """Read the inputs of a job. Raises Refused."""
+        rest = {name: value for name, value in inputs.items() if name not in OWN_INPUTS}
+        stop_signal = inputs.get("stop_signal")
+        if stop_signal not in (None, "TERM"):
+            raise CommandRefused('"stop_signal" must be "TERM": there is no other signal')
+        return cls(_argv(inputs.get("command")), stop_signal, rest)
+
+
 class Exchange(NamedTuple):
     """The files that carry the inputs and the output."""
 
@@ -44,20 +62,19 @@ class Exchange(NamedTuple):
 
 
 def run_command(
-    inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent,
-    output_bytes: int,
-) -> dict[str, Any]:  # fmt: skip
-    """Run `inputs["command"]` and return its output: the JSON object in the file QWF_OUTPUT, else
-    the one in the last line of standard output, else {}. The file may have `output_bytes`.
+    command: Command, job: Job, out: Path, allowed: Path, events: BodyEvents, output_bytes: int
+) -> dict[str, Any]:
+    """Run a command and return its output: the JSON object in the file QWF_OUTPUT, else the one in
+    the last line of standard output, else {}. The file may have `output_bytes`.
 
-    Raises Refused, BadOutput, and CommandFailed for an exit code or signal.
+    Raises Refused, BadOutput, CommandFailed for an exit code or signal, and Release for the exit
+    code 75 after the `stop_signal`.
     """
-    argv = _argv(inputs.get("command"))
+    argv = command.argv
     program = resolve(argv[0], allowed)
     with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
         exchange = Exchange(Path(folder, "inputs.json"), Path(folder, "output.json"))
-        rest = {name: value for name, value in inputs.items() if name != "command"}
-        exchange.inputs.write_text(json.dumps(rest), encoding="utf-8")
+        exchange.inputs.write_text(json.dumps(command.inputs), encoding="utf-8")
         environment = _environment(job, out, exchange)
         with closing(LastLine()) as stdout, exchange.inputs.open("rb") as stdin:
             try:
@@ -70,7 +87,10 @@ def run_command(
                     raise _too_long(argv) from None
                 raise
             stdout.close_writer()
-            _copy_output(process, stdout, cancel)
+            stop = events.stopping if command.stop_signal else None
+            _copy_output(process, stdout, [events.cancel, *([stop] if stop else [])])
+        if process.returncode == TEMPFAIL_CODE and stop is not None and stop.is_set():
+            raise Release
         _check_exit(process.returncode)
         return _output(exchange.output, stdout.line(), output_bytes)
 
@@ -130,13 +150,16 @@ def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
     }
 
 
-def _copy_output(process: subprocess.Popen[bytes], stdout: LastLine, cancel: CancelEvent) -> None:
-    """Copy what the command prints to the log until it ends. If the job is cancelled, send SIGTERM
-    to its process group."""
+def _copy_output(
+    process: subprocess.Popen[bytes], stdout: LastLine, events: list[CancelEvent]
+) -> None:
+    """Copy what the command prints to the log until it ends. When one of the events is set, send
+    SIGTERM to its process group."""
     poll = select.poll()
     poll.register(stdout.reader, select.POLLIN)
-    poll.register(cancel, select.POLLIN)
-    signalled, printing = False, True
+    for event in events:
+        poll.register(event, select.POLLIN)
+    printing = True
     while process.poll() is None:
         if printing:
             poll.poll(CHECK_S * 1000)
@@ -144,9 +167,9 @@ def _copy_output(process: subprocess.Popen[bytes], stdout: LastLine, cancel: Can
         else:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(CHECK_S)
-        if cancel.is_set() and not signalled:
-            signalled = True
-            poll.unregister(cancel)
+        for event in [one for one in events if one.is_set()]:
+            events.remove(event)
+            poll.unregister(event)
             os.killpg(os.getpgrp(), signal.SIGTERM)
     stdout.read()
 

@@ -5,29 +5,31 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from qwf_agent.app import Job
 from qwf_agent.app.folder_mark import FolderMark, digest, moment
-from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.cancel import BodyEvents
 from qwf_agent.child.messages import Work
-from qwf_agent.child.out_folder import Folder, folder_of
+from qwf_agent.child.out_folder import Folder, OutRootFailed, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
 from qwf_agent.child.scoreboard import Scoreboard
+from qwf_agent.system.test_write import UNWRITABLE, why_unwritable
 
 
 class JobContext:
     """One job, as its body sees it. What most bodies do not take is made when it is asked for."""
 
     def __init__(
-        self, work: Work, scoreboard: Scoreboard, cancel_event: CancelEvent,
+        self, work: Work, scoreboard: Scoreboard, events: BodyEvents,
         moved: Callable[[int, Moved], None],
     ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
-        self.cancel_event = cancel_event
+        self.events = events
         self.model: Any = None
         self.folder: Folder | None = None  # the folder of the job, if the body has asked for it
         self._work = work
@@ -41,7 +43,7 @@ class JobContext:
         work = self._work
         return Job(
             work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
-            work.project, _parse_object(work.labels),
+            work.project, _parse_object(work.labels), self.events.stopping,
         )  # fmt: skip
 
     @cached_property
@@ -50,14 +52,30 @@ class JobContext:
         return StatusCallback(self._scoreboard, self._work.ticket)
 
     def out(self) -> Path:
-        """Make the folder of the job and return its path. Files of another job are moved aside."""
+        """Make the folder of the job and return its path. Files of another job are moved aside.
+        Raises OutRootFailed."""
         work = self._work
         root = Path(work.place[0])
         self.folder = folder_of(work.job_id, work.run_id, work.node_id, work.out_dir, root)
-        return take(
-            self.folder, self._mark, self.folder.base.is_relative_to(root),
-            lambda moved: self._moved(work.ticket, moved),
-        )  # fmt: skip
+        with self.blaming_the_host():
+            return take(
+                self.folder, self._mark, self.folder.base.is_relative_to(root),
+                lambda moved: self._moved(work.ticket, moved),
+            )  # fmt: skip
+
+    @contextmanager
+    def blaming_the_host(self, *spared: int) -> Iterator[None]:
+        """Raise OutRootFailed instead of an OSError, if the job has a folder and no job could write
+        one on this host; not for the errors in `spared`."""
+        try:
+            yield
+        except OSError as error:
+            if self.folder is None or error.errno not in UNWRITABLE or error.errno in spared:
+                raise
+            why = why_unwritable(Path(self._work.place[0]))
+            if why is None:
+                raise
+            raise OutRootFailed(why) from error
 
     def files(self) -> list[dict[str, Any]]:
         """The files in the folder of the job, which keeps its mark; none if the body has not asked

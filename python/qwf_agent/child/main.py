@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.cancel import CANCEL, MOST_TOLD, TOLD, WORDS, new_events
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import write_all
 from qwf_agent.child.left_processes import LeftProcesses
@@ -86,13 +86,13 @@ class Child:
         self._jobs: deque[Message] = deque()
         self._current = 0
         self._cancelled: set[int] = set()
-        self._cancel = CancelEvent()
+        self._events = new_events()
         self._pid = os.getpid()
         self._poll = select.poll()
         self._poll.register(channel.tickets, select.POLLIN)
         self._usage = Usage()
         self._sent = 0  # messages over the socket
-        self._module_count = 0
+        self._code_count = 0  # modules, and other files and folders to watch
         self._models = Models({}, setup.model_idle, self._send)
         self._runner: Runner  # from `serve` on
         self._limits = LimitWatch()
@@ -101,7 +101,7 @@ class Child:
         self._processes = LeftProcesses()
         # False: a body has left a state that cannot be put back, or a process that cannot be ended.
         self._is_clean = True
-        signal.signal(signal.SIGUSR1, self._on_cancel)
+        signal.signal(signal.SIGUSR1, self._on_told)
         # A command shares this process group: its SIGTERM must not end this process.
         signal.signal(signal.SIGTERM, _ignore)
         # What a timer of a body that has ended would send. Most bodies set no timer: to ignore
@@ -112,7 +112,7 @@ class Child:
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send_of_model)
-        parts = self._tasks, self._models, self._channel.scoreboard, self._cancel
+        parts = self._tasks, self._models, self._channel.scoreboard, self._events
         self._runner = Runner(self._setup, *parts, self._send_code_files, self._send_moved)
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
@@ -163,12 +163,13 @@ class Child:
         try:
             return self._runner.run(work, self._renew_state)
         except BaseException as error:
-            return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu)
+            told = self._events.stopping.reason
+            return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu, told)
         finally:
             self._current = 0
             self._models.touch()
             self._cancelled.discard(work.ticket)
-            self._cancel.clear()
+            self._events.clear()
 
     def _renew_state(self) -> None:
         """Called before a body: what importing its code has changed stays."""
@@ -224,9 +225,10 @@ class Child:
             return False
 
     def _send_code_files(self) -> None:
-        if self._setup.reload and len(sys.modules) != self._module_count:
-            self._module_count = len(sys.modules)
-            self._send((FILES, [*imported_files(), *self._tasks.folders()]))
+        watched = self._tasks.watched() if self._setup.reload else []
+        if self._setup.reload and len(sys.modules) + len(watched) != self._code_count:
+            self._code_count = len(sys.modules) + len(watched)
+            self._send((FILES, [*imported_files(), *watched]))
 
     def _send_moved(self, ticket: int, moved: Moved) -> None:
         print(f"warning: {moved.sentence()}", flush=True)
@@ -249,16 +251,19 @@ class Child:
         self._processes.may_have_changed()
         self._send(message)
 
-    def _on_cancel(self, *_: object) -> None:
-        """Read the tickets of jobs that have to stop. This runs between two bytecodes of the
-        body."""
+    def _on_told(self, *_: object) -> None:
+        """Read which jobs have to stop, and why. This runs between two bytecodes of the body."""
         try:
-            data = os.read(self._channel.cancels, 4096)
+            data = os.read(self._channel.told, TOLD.size * MOST_TOLD)
         except BlockingIOError:
             return
-        self._cancelled.update(ticket for (ticket,) in TICKET.iter_unpack(data))
+        for ticket, word, until in TOLD.iter_unpack(data):
+            if word == CANCEL:
+                self._cancelled.add(ticket)
+            elif ticket == self._current:
+                self._events.stopping.tell(WORDS[word], until)
         if self._current in self._cancelled:
-            self._cancel.set()
+            self._events.cancel.set()
 
 
 class Usage:
@@ -315,7 +320,7 @@ def _set_up_process(channel: ParentChannel) -> None:
     for target, source in ((0, null), (1, channel.log), (2, channel.log)):
         os.dup2(source, target)
     redirect_descriptors(
-        {0, 1, 2, null, channel.socket.fileno(), channel.tickets, channel.cancels, channel.log},
+        {0, 1, 2, null, channel.socket.fileno(), channel.tickets, channel.told, channel.log},
         null,
     )
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - stays open until the process ends

@@ -33,7 +33,7 @@ ANSWER = "answer"
 # number of the outcome, length of the reason. The reason and the report follow.
 ANSWER_HEAD = struct.Struct("<BQd?BB")
 ANSWER_MARK = 0
-OUTCOMES = ("completed", "error", "fatal", "tempfail", "cancelled", "lost")
+OUTCOMES = ("completed", "error", "fatal", "tempfail", "cancelled", "lost", "released")
 LONGEST_S = 1e9  # a child says that something took: sums of such times stay finite
 MAX_NAME = 200  # characters in the name of a model
 NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}

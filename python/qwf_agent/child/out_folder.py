@@ -19,6 +19,11 @@ KINDS = {
 }  # fmt: skip
 
 
+class OutRootFailed(Exception):
+    """The folder for the files of all jobs cannot be written on this host; the message says
+    why."""
+
+
 class Folder(NamedTuple):
     """Where one job writes. Listed paths are relative to `base`: the folder of the run, or of the
     job itself."""

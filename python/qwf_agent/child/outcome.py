@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.app import PermanentError, Release, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
+from qwf_agent.child.out_folder import OutRootFailed
 from qwf_agent.llm.errors import Cancelled, ServerLost
 
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
@@ -71,9 +72,14 @@ class CommandFailed(Exception):
         self.code = code  # negative: the signal
 
 
-def of_exception(error: BaseException, limit: int, gpu: bool = False) -> JobOutcome:
+def of_exception(
+    error: BaseException, limit: int, gpu: bool = False, told: str | None = None
+) -> JobOutcome:
     """The outcome of a body that raised; its error text has at most `limit` bytes. In a child with
-    a card (`gpu`), an error of the card is a fault of the host: another host may succeed."""
+    a card (`gpu`), an error of the card is a fault of the host: another host may succeed. `told`:
+    why the body was told to give its job back."""
+    if isinstance(error, Release):
+        return _of_release(clip(str(error), limit), told)
     reason = _host_reason(error, gpu)
     if reason is not None:
         return JobOutcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
@@ -87,16 +93,31 @@ def of_exception(error: BaseException, limit: int, gpu: bool = False) -> JobOutc
         return JobOutcome("error", error=clip(str(error), limit))
     if isinstance(error, ImportFailed):
         text = describe(error.__cause__ or error)
-        return JobOutcome("error", error=clip(text, limit), detail={"reason": "import"})
+        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "import"})
     if isinstance(error, ModelFailed):
         text = f"{error}\n{describe(error.__cause__ or error)}"
-        return JobOutcome("error", error=clip(text, limit), detail={"reason": "model"})
+        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "model"})
+    if isinstance(error, OutRootFailed):
+        text = f"{error}\n{describe(error.__cause__ or error)}"
+        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "out_root"})
     kinds = (
         (TemporaryError, "tempfail"), (PermanentError, "fatal"), (ServerLost, "lost"),
         (Cancelled, "cancelled"),
     )  # fmt: skip
     outcome = next((outcome for kind, outcome in kinds if isinstance(error, kind)), "error")
     return JobOutcome(outcome, error=clip(describe(error), limit), detail=_detail_of(error))
+
+
+def _of_release(message: str, told: str | None) -> JobOutcome:
+    """The outcome of a body that gives its job back. It counts as a loss at its timeout, and as an
+    error if nobody has told it to: else such a job could run forever."""
+    if told is None:
+        text = f"Release: {message or 'raised by the body'}; but nobody has told the body to stop"
+        return JobOutcome("error", error=text)
+    if told == "timeout":
+        text = f"timeout: the body gave its job back before its end{message and f': {message}'}"
+        return JobOutcome("lost", error=text, detail={"reason": told})
+    return JobOutcome("released", error=message or None, detail={"reason": told})
 
 
 def _detail_of(error: BaseException) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from contextlib import ExitStack
 from typing import Any
 
 from qwf_agent.child.body import BadOutput, Body, ImportFailed, encode_output
-from qwf_agent.child.cancel import CancelEvent
-from qwf_agent.child.command import COMMAND, run_command
+from qwf_agent.child.cancel import BodyEvents
+from qwf_agent.child.command import COMMAND, Command, run_command
 from qwf_agent.child.job_context import JobContext
 from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import JobOutcome
+from qwf_agent.child.outcome import NO_SPACE, JobOutcome
 from qwf_agent.child.own_folder import Moved
-from qwf_agent.child.scoreboard import Scoreboard
+from qwf_agent.child.scoreboard import LISTENS, NOTHING, Scoreboard
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import Tasks
 from qwf_agent.llm.client import ServedModel
@@ -37,7 +37,7 @@ class Runner:
         tasks: Tasks,
         models: Models,
         scoreboard: Scoreboard,
-        cancel: CancelEvent,
+        events: BodyEvents,
         imported: Callable[[], None],
         moved: Callable[[int, Moved], None],
     ) -> None:
@@ -45,7 +45,7 @@ class Runner:
         self._tasks = tasks
         self._models = models
         self._scoreboard = scoreboard
-        self._cancel = cancel
+        self._events = events
         self._imported = imported  # called when code of the user may have been imported
         self._moved = moved  # called with its ticket when the folder of a job was moved aside
 
@@ -53,16 +53,17 @@ class Runner:
         """Run the body of this job. Raises what it raises; `outcome.of_exception` says what that
         means."""
         scoreboard = self._scoreboard
-        context = JobContext(work, scoreboard, self._cancel, self._moved)
+        context = JobContext(work, scoreboard, self._events, self._moved)
         if work.model is not None or not self._tasks.has_loaded(work.task):
             scoreboard.load(work.ticket)
         if work.server is not None:
             progress = context.status_callback
-            context.model = ServedModel.from_json(work.server, progress, self._cancel)
-        run = self._body(work, context)
+            context.model = ServedModel.from_json(work.server, progress, self._events.cancel)
+        run, hears = self._body(work, context)
         before_body()
-        scoreboard.start(work.ticket)
-        result = self._run_within(context, run)
+        scoreboard.start(work.ticket, hears)
+        with context.blaming_the_host(*NO_SPACE):  # the body may have filled the disk itself
+            result = self._run_within(context, run)
         if work.run_id is not None and isinstance(result, dict) and RESERVED in result:
             raise BadOutput(
                 f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the"
@@ -90,19 +91,20 @@ class Runner:
             raise failure
         return result
 
-    def _body(self, work: Work, context: JobContext) -> Callable[[], Any]:
-        """The function to call for this job. Finding it may import user code or load a model; that
-        time does not count as the body's."""
+    def _body(self, work: Work, context: JobContext) -> tuple[Callable[[], Any], int]:
+        """The function to call for this job, and what it hears when it should stop. Finding it may
+        import user code or load a model; that time does not count as the body's."""
         allowed = self._setup.allow_commands
         if work.task == COMMAND and allowed is not None:
+            command = Command.read(context.inputs)
             return lambda: run_command(
-                context.inputs, context.job, context.out(), allowed, self._cancel,
+                command, context.job, context.out(), allowed, self._events,
                 self._setup.limits.value_bytes,
-            )  # fmt: skip
+            ), LISTENS if command.stop_signal else NOTHING  # fmt: skip
         body = self._find(work.task)
         if context.model is None:
             context.model = self._model(work.model)
-        return lambda: body(context)
+        return lambda: body(context), body.hears
 
     def _find(self, task: str) -> Body:
         """The body of a task. Raises ImportFailed."""

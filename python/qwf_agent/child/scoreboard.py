@@ -15,19 +15,25 @@ from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
 CHECKSUM = struct.Struct("<I")  # of all that follows in the record
-RUNNING = struct.Struct("<Qd?")  # ticket, time on the monotonic clock, whether it is still loading
+# Ticket, time on the monotonic clock, whether it is still loading, what the body hears.
+RUNNING = struct.Struct("<Qd?B")
 PROGRESS = struct.Struct("<QQdI")  # version, ticket, fraction, length of the message that follows
 RUNNING_AT, PROGRESS_AT = 0, 64
 READS = 3  # how often a record that is just being written is read
+# What a body hears when it should give its job back: nothing; it may ask its `job`; it has asked to
+# be told.
+NOTHING, MAY_ASK, LISTENS = 0, 1, 2
 
 
 class Running(NamedTuple):
     """The present work of a child: the ticket of its last job (0: none yet), since when on the
-    monotonic clock, and whether it is still loading the job's code or model."""
+    monotonic clock, whether it is still loading the job's code or model, and what the body
+    hears."""
 
     ticket: int
     since: float
     loading: bool
+    hears: int = NOTHING
 
 
 class ProgressRecord(NamedTuple):
@@ -50,13 +56,13 @@ class Scoreboard:
         self._running = Running(0, 0.0, False)  # as last read
         self._progress: ProgressRecord | None = None  # as last read
 
-    def start(self, ticket: int) -> None:
+    def start(self, ticket: int, hears: int = NOTHING) -> None:
         """Note that the body of this job starts now (child)."""
-        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), False))
+        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), False, hears))
 
     def load(self, ticket: int) -> None:
         """Note that loading the code or model of this job starts now (child)."""
-        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), True))
+        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), True, NOTHING))
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
         """Write how far the body is (child)."""

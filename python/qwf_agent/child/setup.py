@@ -45,7 +45,7 @@ class ParentChannel(NamedTuple):
     parent: int
     socket: socket.socket
     tickets: int
-    cancels: int
+    told: int
     log: int
     mark: bytes
     scoreboard: Scoreboard

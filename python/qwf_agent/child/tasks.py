@@ -29,6 +29,7 @@ class Tasks:
         self._app = app if isinstance(app, App) else None
         self._names: list[str] | None = None
         self._bodies: dict[str, Body] = {}
+        self._broken: set[str] = set()  # files of node modules
 
     def load(self) -> None:
         """Import the app. Raises CannotLoad, or what the import raises."""
@@ -72,10 +73,10 @@ class Tasks:
         """The GPU memory that each model needs, MiB."""
         return {name: int(model.vram_gb * 1024) for name, model in self.models().items()}
 
-    def folders(self) -> list[str]:
-        """The folders of the node modules."""
+    def watched(self) -> list[str]:
+        """The folders of the node modules, and the files that could not be imported."""
         package = sys.modules.get(self._nodes or "")
-        return list(getattr(package, "__path__", []))
+        return [*getattr(package, "__path__", []), *sorted(self._broken)]
 
     def has_loaded(self, task: str) -> bool:
         """Return True if the code of the task is imported already."""
@@ -99,11 +100,14 @@ class Tasks:
         if not self._nodes or not all(part.isidentifier() for part in task.split(".")):
             raise CannotLoad(f"this agent has no task {task!r}")
         name = f"{self._nodes}.{task}"
-        if importlib.util.find_spec(name) is None:
+        spec = importlib.util.find_spec(name)
+        if spec is None:
             raise CannotLoad(f"this agent has no task {task!r}: no module {name}")
+        self._broken.add(spec.origin or "")
         module = importlib.import_module(name)
         if not callable(getattr(module, "run", None)):
             raise CannotLoad(f"module {name} has no function run()")
+        self._broken.discard(spec.origin or "")
         return Body(module.run)
 
 

@@ -18,7 +18,7 @@ from psycopg.rows import DictRow, dict_row
 
 from qwf_agent.agent import db
 from qwf_agent.app import App, Model
-from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.cancel import new_events
 from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import JobOutcome, describe, of_exception, render, report
@@ -155,11 +155,11 @@ class _Worker:
         loaded = Models({**tasks.models(), **loaders}, 0.0, lambda _: None)
         stack.callback(loaded.unload)
         self._setup = _setup(self._limits(folder))
-        self._scoreboard, cancel = Scoreboard(), CancelEvent()
+        self._scoreboard, events = Scoreboard(), new_events()
         stack.callback(self._scoreboard.close)
-        stack.callback(cancel.close)
+        stack.callback(events.close)
         self._runner = Runner(
-            self._setup, tasks, loaded, self._scoreboard, cancel, lambda: None,
+            self._setup, tasks, loaded, self._scoreboard, events, lambda: None,
             lambda _, moved: print(moved.sentence()),
         )  # fmt: skip
         known = {

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/health/_doctor_workers
--- Purpose: Finds workers that are gone, switched off, or not of this version.
+-- Purpose: Finds workers that are gone, switched off, suspended, without a task or model that they
+--   should have, or not of this version.
 -- Called by: _doctor_findings.
 
 begin;
@@ -26,7 +27,28 @@ begin
     format('qwf worker on --host %1$s --queue %2$s; if the box is gone for good: qwf worker forget '
       '--host %1$s --all', o.host, o.queue)
   from qwf.switched_off o
+  where not exists (select from qwf.workers w where w.id = o.requested_by and w.host = o.host)
   order by o.host, o.queue;
+  return query  -- by its own workers
+  select 'problem', 'box ' || o.host, format('%s suspended: %s', o.host, o.reason),
+    format('mend it, then: qwf worker on --host %s --all; by itself it tries again at %s', o.host,
+      _qwf.spell_moment(max(o.until)))
+  from qwf.switched_off o
+  join qwf.workers w on w.id = o.requested_by and w.host = o.host
+  group by o.host, o.reason
+  order by o.host, o.reason;
+  return query
+  select * from _qwf.first_few(array(
+    select row('problem', 'worker ' || f.worker, format('worker %s takes no jobs of %s: %s',
+        f.worker, d.key, left(d.value #>> '{}', 300)),
+      format('mend it on box %s: the agent tries again after five minutes, and when its code '
+        'changes', f.host))::_qwf.finding
+    from qwf.worker_overview f
+    join qwf.workers w on w.id = f.worker
+    cross join lateral jsonb_each(case when jsonb_typeof(w.stats -> 'withdrawn') = 'object'
+      then w.stats -> 'withdrawn' else '{}' end) d
+    where f.state not in ('dead', 'stopped')
+    order by f.worker, d.key));
   return query
   select * from _qwf.first_few(array(
     select row('problem', 'worker ' || f.worker, format('worker %s keeps running old code, because '

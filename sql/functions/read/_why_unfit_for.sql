@@ -15,7 +15,10 @@ as $$
     case when not p_job.task = any (p_worker.tasks) then
       case when p_job.task = 'command'
         then 'it runs no commands: start an agent with --allow-commands DIR'
-        else format('it has no task %s', p_job.task) end end,
+        else coalesce(
+          format('its code of task %s cannot be imported: ', p_job.task)
+            || left(p_worker.stats -> 'withdrawn' ->> ('task ' || p_job.task), 300),
+          format('it has no task %s', p_job.task)) end end,
     case when p_job.required_model is not null
       and not p_job.required_model = any (p_worker.models) then
       coalesce((

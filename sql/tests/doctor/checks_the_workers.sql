@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(8);
 
 create function pg_temp.finds(p_check text) returns setof text language sql as $$
   select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
@@ -30,6 +30,17 @@ select qwf.worker_control('box-a', 'cpu', 'off', reason => 'new card');
 select matches(pg_temp.finds('workers'), '^note: box-a cpu is switched off by .*: new card -> qwf '
   'worker on --host box-a --queue cpu; if the box is gone for good: qwf worker forget --host box-a '
   '--all$', 'it is switched off');
+
+select qwf.worker_control('box-a', 'cpu', 'on');
+update qwf.workers set stats = '{"withdrawn": {"model flux": "no weights"}}';
+select is(pg_temp.finds('workers'), format('problem: worker %s takes no jobs of model flux: no '
+  'weights -> mend it on box box-a: the agent tries again after five minutes, and when its code '
+  'changes', w.id), 'it cannot load a model') from worker w;
+update qwf.workers set stats = '{}';
+select qwf.suspend_worker(w.id, 'cannot write /data/out (Read-only file system)') from worker w;
+select matches(pg_temp.finds('workers'), '^problem: box-a suspended: cannot write /data/out '
+  '\(Read-only file system\) -> mend it, then: qwf worker on --host box-a --all; by itself it tries '
+  'again at ', 'it has suspended itself');
 
 select * from finish();
 rollback;

@@ -24,7 +24,7 @@ from typing import Any
 
 import psycopg
 
-from qwf_agent import App, PermanentError, TemporaryError
+from qwf_agent import App, PermanentError, Release, TemporaryError
 from qwf_agent.app import Job
 from qwf_agent.child.messages import pack_answer
 from qwf_agent.config import find_dsn
@@ -292,6 +292,37 @@ def cooperative(file: Path, cancel_event: Any) -> dict[str, str]:
     assert cancel_event.wait(60)
     file.write_text("told to stop")
     return {"said": "something"}
+
+
+@app.task()
+def training(folder: Path, how: str, stopping: Any, job: Job) -> dict[str, Any]:
+    """The first attempt saves when it is told to stop; the second one says where it went on."""
+    checkpoint = folder / "checkpoint"
+    if job.attempt > 1:
+        return {"resumed_after": int(checkpoint.read_text()), "by_job": job.stopping()}
+    (folder / "runs").write_text(str(os.getpid()))
+    if how == "unasked":
+        raise Release
+    while not (job.stopping() if how == "by job" else stopping.wait(0.05)):
+        time.sleep(0.01)
+    checkpoint.write_text("1")
+    (folder / "half").write_text(f"{stopping.reason} {stopping.left_s}")
+    (folder / "half").rename(folder / "told")
+    if how in ("ignore", "late"):
+        time.sleep(600 if how == "ignore" else 2)
+    raise Release("saved after step 1")
+
+
+@app.task()
+def blocking_signals(file: Path, seconds: float) -> dict[str, list[int]]:
+    """Returns the signals that have come while it ran."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+    try:
+        file.touch()
+        time.sleep(seconds)
+        return {"pending": sorted(signal.sigpending())}
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @app.task()
