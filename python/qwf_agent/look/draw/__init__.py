@@ -15,7 +15,7 @@ from qwf_agent.look.draw.jobs import (
 )
 from qwf_agent.look.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.look.draw.runs import board, changes, files, run
-from qwf_agent.look.draw.visible import Visible, visible, visible_values, without_escapes
+from qwf_agent.look.draw.visible import Visible, printed, visible, visible_values
 from qwf_agent.look.draw.words import (
     LOOKS,
     OVER,
@@ -63,6 +63,7 @@ __all__ = [
     "is_told",
     "moment",
     "options",
+    "printed",
     "question",
     "rows",
     "run",
@@ -78,6 +79,5 @@ __all__ = [
     "typed",
     "visible",
     "visible_values",
-    "without_escapes",
     "zoned",
 ]
