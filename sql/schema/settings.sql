@@ -106,7 +106,8 @@ comment on column qwf.settings.max_value_bytes is
   'Largest context, args, output or answer, in bytes of its text.';
 comment on column qwf.settings.max_elements is 'Longest list that a map can run over.';
 comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
-comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
+comment on column qwf.settings.max_log_bytes is
+  'Longest log kept with an attempt, in bytes: its first quarter and its end.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
 comment on column qwf.settings.events_keep is
   'How long events are kept, whatever they are about: see view events.';

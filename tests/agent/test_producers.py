@@ -72,6 +72,9 @@ class Worker:
         self.held[row["job_id"]] = row["token"]
         return int(row["job_id"])
 
+    def args(self, job_id: int) -> Any:
+        return self.base.one("select inputs from qwf.jobs where id = %s", job_id)
+
     def progress(self, job_id: int, fraction: float, message: str) -> None:
         call = "select qwf.progress(%s, %s, %s::real, %s)"
         self.base.one(call, job_id, self.held[job_id], fraction, message)
@@ -124,6 +127,14 @@ async def live(call: Call, commit: Commit, base: Database, worker: Worker) -> No
     with pytest.raises(NotCompleted, match=f"job {second} was cancelled: .*50%") as caught:
         ended.check()
     assert caught.value.status is ended
+    await call(jobs.retry, second, {"text": TEXT})
+    await commit()
+    assert worker.args(second) == {"text": TEXT}
+    await call(jobs.cancel, second)
+    await call(jobs.retry, second)
+    await call(jobs.cancel, second)
+    await commit()
+    assert worker.args(second) == {"text": TEXT}
 
     await run_live(call, commit, worker, run)
 
@@ -531,7 +542,7 @@ def test_what_on_change_raises_ends_the_waiting(base: Database) -> None:
 
 
 def test_a_job_that_does_not_exist_is_an_error_of_the_driver(base: Database) -> None:
-    for look in (jobs.status, jobs.wait, jobs.cancel):
+    for look in (jobs.status, jobs.wait, jobs.cancel, jobs.retry):
         with pytest.raises(psycopg.Error) as caught:
             look(base.conn, 77)
         assert caught.value.sqlstate == "QW001"
@@ -539,7 +550,7 @@ def test_a_job_that_does_not_exist_is_an_error_of_the_driver(base: Database) -> 
 
 @pytest.mark.parametrize("given", ["7", 7.0, True, None])
 def test_an_id_is_a_whole_number(base: Database, given: Any) -> None:
-    for look in (jobs.status, jobs.wait, jobs.cancel):
+    for look in (jobs.status, jobs.wait, jobs.cancel, jobs.retry):
         with pytest.raises(TypeError, match="the id of a job has to be a whole number"):
             look(base.conn, given)
     for seek in (runs.status, runs.wait, runs.cancel):
@@ -570,6 +581,23 @@ def test_a_running_job_is_asked_to_stop(base: Database, worker: Worker) -> None:
     job_id = noop.enqueue(base.conn)
     worker.claim()
     assert jobs.cancel(base.conn, job_id, "enough") == "requested"
+
+
+def test_a_failed_job_is_retried_with_other_arguments(base: Database, worker: Worker) -> None:
+    job_id = add.enqueue(base.conn, a=1)
+    worker.claim()
+    with pytest.raises(psycopg.Error) as caught:
+        jobs.retry(base.conn, job_id, {"a": 2})
+    assert caught.value.sqlstate == "QW002"
+    worker.finish(job_id, "fatal", error="no")
+    wrong: Any
+    for wrong in ([1], "x", 5):
+        with pytest.raises(TypeError, match="args has to be a dict"):
+            jobs.retry(base.conn, job_id, wrong)
+    with pytest.raises(TypeError, match="args are not JSON"):
+        jobs.retry(base.conn, job_id, {"a": {1}})
+    jobs.retry(base.conn, job_id, {"a": 2})
+    assert worker.args(job_id) == {"a": 2}
 
 
 @pytest.mark.parametrize("value", [{1}, float("nan")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,108 @@ def test_a_log_has_at_most_its_limit_and_tells_what_is_left_out(
         assert one == whole if gap is None else whole.startswith(one[:20])
     if len(whole.encode()) > limit and size > 2 * limit:
         assert first != whole != third
+
+
+@pytest.mark.parametrize("step", [1, 7, 1000, 65536])
+@pytest.mark.parametrize(
+    ("printed", "kept"),
+    [
+        (b"a\rb\rc\nd", "c\nd"),
+        (b"one\r\ntwo\r\r\nthree\r\n", "one\ntwo\nthree\n"),
+        (b"10%\r20%\r", "20%"),
+        (b"\r\r\n\r", "\n"),
+        (b"begin\n" + b"".join(b"%9d of 3000\r" % n for n in range(3000)) + b"\nend\n",
+         "begin\n     2999 of 3000\nend\n"),
+        ("ä\r".encode() * 2000 + "€\n".encode(), "€\n"),
+    ],
+)  # fmt: skip
+def test_of_a_line_is_kept_what_follows_its_last_carriage_return(
+    printed: bytes, kept: str, step: int
+) -> None:
+    assert logs_of([printed], 400, step) == [kept, kept, kept]
+
+
+@pytest.mark.parametrize("text", ["ä", "€", "😀", "aä€😀", "😀\n", "a😀\r€"])
+@pytest.mark.parametrize("extra", range(4))
+@pytest.mark.parametrize("step", [7, 4096])
+def test_no_character_is_cut(text: str, extra: int, step: int) -> None:
+    printed = ("x" * extra + text * 2000).encode()
+    for log in logs_of([printed], 401, step):
+        assert "\ufffd" not in log
+        assert len(log.encode()) <= 401
+
+
+def test_followers_get_whole_characters_that_add_up() -> None:
+    """Each part is what the offset has grown by; a character that is cut comes with the next."""
+    reader, writer = os.pipe()
+    log = LogPipe(reader, b"\xff" * 16, 400)
+    printed, told, seen = "aä€😀\r\n" * 40, "", 0
+    for byte in printed.encode():
+        os.write(writer, bytes([byte]))
+        log.read()
+        offset, tail = log.whole_tail(16)
+        told += tail.encode()[len(tail.encode()) - (offset - seen) :].decode()
+        seen = offset
+    os.close(writer)
+    os.close(reader)
+    assert told == printed
+
+
+@pytest.mark.parametrize("line", [b"x" * 65536, b"y" * 9999 + b"\n", b"z" * 999 + b"\r", b"\r"])
+def test_endless_output_takes_no_memory(line: bytes) -> None:
+    """A body that prints without end; also one line without an end, or that it writes again."""
+    reader, writer = os.pipe()
+    log = LogPipe(reader, os.urandom(16), 65536)
+    data = (line * (65536 // len(line) + 1))[:65536]
+    tracemalloc.start()
+    for _ in range(4096):  # 256 MiB
+        os.write(writer, data)
+        log.read()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    text = log.take()
+    os.close(writer)
+    os.close(reader)
+    assert most < 2 << 20
+    assert len(text.encode()) <= 65536
+
+
+def logs_of(parts: list[bytes], limit: int, step: int) -> list[str]:
+    """The logs of a job that prints this, of a second one, and of a third whose child was killed;
+    what they print comes in pieces of `step` bytes."""
+    reader, writer = os.pipe()
+    mark = b"\r\n" + bytes(range(100, 114))
+    log, found = LogPipe(reader, mark, limit), []
+    printed = b"".join(parts)
+    for text in (printed + mark, printed + mark, printed):
+        for at in range(0, len(text), step):
+            os.write(writer, text[at : at + step])
+            log.read()
+        found.append(log.take())
+    os.close(writer)
+    os.close(reader)
+    return found
+
+
+def test_an_agent_stays_small_while_a_body_prints_without_end(
+    base: Database, start: StartAgent
+) -> None:
+    agent = start("--app", "bodies")
+    assert base.attempted(base.enqueue("noop"))["outcome"] == "completed"
+    before = most_memory(agent.pid)
+    attempt = base.attempted(base.enqueue("printing", {"what": "one endless line"}))
+    assert attempt["outcome"] == "completed"
+    assert most_memory(agent.pid) - before < 16 << 20
+    assert len(attempt["log_tail"].encode()) <= 65_536
+    begin, gap, end = re.split(r"\n… ([\d,]+) bytes left out …\n", attempt["log_tail"])
+    assert len(begin) + int(gap.replace(",", "")) + len(end) == 1 << 30
+    assert set(begin + end) == {"x"}
+
+
+def most_memory(pid: int) -> int:
+    """The largest resident memory that a process has had, in bytes."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) << 10
 
 
 def test_the_log_of_a_killed_child_is_shortened_too(base: Database, start: StartAgent) -> None:

@@ -189,6 +189,7 @@ def producer(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
     if job.check().status == "completed":
         job.output["sent_to"]
     jobs.answer(conn, numbers[0], "retry", acting_for="Ada")
+    jobs.retry(conn, numbers[0], {"to": "b@example.org"})
     run: int = runs.enqueue(conn, "greet", {"who": "Ada"}, key="k", run_at=timedelta(hours=1))
     runs.wait(conn, run).check().nodes["greet/hello"].job_id
     runs.cancel(conn, run, "enough")
@@ -232,6 +233,7 @@ WRONG = [
     "jobs.status(conn, 7).stat",
     "jobs.status(conn, 7).status == 'complete'",
     "jobs.cancel(conn)",
+    "jobs.retry(conn, 7, [1])",
     "jobs.answer(conn, 7, 'retry', acting_for=5)",
     "runs.enqueue(conn, 'greet', [1])",
     "runs.enqueue(conn, 'greet', {}, prioritty=1)",

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -48,6 +49,36 @@ def test_retry_by_id(three: Cli, db: Db) -> None:
     result = three("retry", "job", *ids)
     assert result.exit_code == 0, result.output
     assert states(db) == {"a": "queued", "b": "queued", "c": "failed"}
+
+
+def test_a_job_is_retried_with_new_arguments(three: Cli, db: Db, tmp_path: Path) -> None:
+    (job,) = [row[0] for row in db.execute("select id from qwf.jobs where task = 'a'")]
+    file = tmp_path / "args.json"
+    file.write_text('{"to": "ada"}')
+    result = three("retry", "job", job, "--args", f"@{file}")
+    assert result.output == f"job {job} is queued again with new arguments\n"
+    row = db.execute("select inputs, status::text from qwf.jobs where task = 'a'").fetchone()
+    assert row == ({"to": "ada"}, "queued")
+    again = three("retry", "job", job, "--args", "{}")
+    assert (again.exit_code, "has not failed" in again.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["1", "2", "--args", "{}"], "--args needs the id of one job"),
+        (["--failed", "--args", "{}"], "--args needs the id of one job"),
+        (["1", "--dry-run", "--args", "{}"], "--args needs the id of one job, without --dry-run"),
+        (["1", "--args", "[1]"], "it must be a JSON object"),
+        (["1", "--args", "{"], "is not JSON"),
+    ],
+)
+def test_new_arguments_are_an_object_for_one_job(
+    three: Cli, db: Db, words: list[str], said: str
+) -> None:
+    result = three("retry", "job", *words)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+    assert set(states(db).values()) == {"failed"}
 
 
 def test_a_bulk_retry_asks_first(three: Cli, db: Db) -> None:
@@ -125,6 +156,15 @@ def refunded(on_db: Cli, db: Db) -> int:
     found = db.execute(NODE_STATES, (run,)).fetchone()
     assert found == ("s/charge completed, s/ship failed, s/refund completed",)
     return int(run)
+
+
+def test_a_node_takes_no_new_arguments(on_db: Cli, db: Db, refunded: int) -> None:
+    row = db.execute("select id from qwf.jobs where status = 'failed'").fetchone()
+    result = on_db("retry", "job", row[0] if row else None, "--args", "{}")
+    assert result.exit_code == 1
+    assert "a node takes its inputs from its workflow" in result.stderr
+    found = db.execute("select status::text from qwf.runs where id = %s", (refunded,)).fetchone()
+    assert found == ("failed",)
 
 
 def test_a_retry_after_clean_up_says_what_it_did_and_asks(

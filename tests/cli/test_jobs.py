@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from qwf_agent.cli import follow, read
+from qwf_agent.system.log_pipe import last_writing
 from support.welcome import Cli
 
 Work = Callable[..., list[str]]
@@ -399,20 +400,38 @@ def test_a_log_is_followed_while_the_body_prints(on_db: Cli, connect: Callable[[
 
 
 PART = st.text(st.sampled_from("ab\nü"), max_size=8)
+LINES = st.text(st.sampled_from("ab\n\rü"), max_size=8)  # some of them are written again
 
 
 @given(st.lists(PART, max_size=8), PART, st.integers(8, 40))
 def test_a_followed_log_is_printed_exactly_once(parts: list[str], last: str, kept: int) -> None:
     """Each read shows only the end of the log; the output is the whole log, in order."""
+    printed = followed(parts, last, kept, "".join(parts) + last)
+    assert printed.rstrip("\n") == ("".join(parts) + last).rstrip("\n")
+
+
+@given(st.lists(LINES, max_size=8), LINES, st.integers(8, 40))
+def test_a_followed_progress_bar_ends_as_the_kept_log_has_it(
+    parts: list[str], last: str, kept: int
+) -> None:
+    """The kept log lacks what its lines have overwritten; a terminal shows no more in the end."""
+    log = last_writing(("".join(parts) + last).encode(), ended=True).decode()
+    printed = last_writing(followed(parts, last, kept, log).encode(), ended=True).decode()
+    assert printed.rstrip("\n") == log.rstrip("\n")
+
+
+def followed(parts: list[str], last: str, kept: int, log: str) -> str:
+    """What `qwf logs -f` prints of an attempt that prints `parts` and then `last`. Of those each
+    read gets the last `kept` characters, and `log` is what is kept."""
     out: list[str] = []
 
     def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
         out.append("" if err else text + "\n" * nl)
 
-    printed, log = follow.PrintedLog(), ""
+    printed, live = follow.PrintedLog(), ""
     with mock.patch.object(follow.click, "echo", echo):
         for part in parts:
-            log += part
-            printed.print_live(1, len(log.encode()), log[-kept:])
-        printed.print_rest(1, log + last)
-    assert "".join(out).rstrip("\n") == (log + last).rstrip("\n")
+            live += part
+            printed.print_live(1, len(live.encode()), live[-kept:])
+        printed.print_rest(1, log)
+    return "".join(out)

@@ -50,7 +50,7 @@ class RunningBody:
         """How many bytes it has printed, and the last of them, at most `max_bytes`."""
         if self.process is None:
             return 0, ""
-        return self.process.log.printed, self.process.log.tail(max_bytes)
+        return self.process.log.whole_tail(max_bytes)
 
     def progress_version(self) -> int:
         """Version of its last progress report; 0 before its first."""

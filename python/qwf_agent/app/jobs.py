@@ -1,4 +1,4 @@
-"""Standalone jobs and nodes, by their ids: enqueue many, look, wait, cancel, answer.
+"""Standalone jobs and nodes, by their ids: enqueue many, look, wait, cancel, retry, answer.
 
 The functions whose names end in _async are the same for asynchronous connections. All of them run
 in the transaction of the connection, and raise the errors of its driver.
@@ -20,8 +20,8 @@ from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
     "Enqueued", "JobStatus", "NewJob", "NodeStatus", "answer", "answer_async", "cancel",
-    "cancel_async", "enqueue_many", "enqueue_many_async", "status", "status_async", "wait",
-    "wait_async",
+    "cancel_async", "enqueue_many", "enqueue_many_async", "retry", "retry_async", "status",
+    "status_async", "wait", "wait_async",
 ]  # fmt: skip
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -115,6 +115,19 @@ def cancel_async(
     return drive_async(conn, _cancel(job_id, reason))
 
 
+def retry(conn: Connection, job_id: int, /, args: Mapping[str, object] | None = None) -> None:
+    """Queue a failed or cancelled job again, with other arguments if `args` is given. They are not
+    held to the task's function. A node is retried through its run, and takes no `args`."""
+    drive(conn, _retry(job_id, args))
+
+
+def retry_async(
+    conn: AsyncConnection, job_id: int, /, args: Mapping[str, object] | None = None
+) -> Coroutine[Any, Any, None]:
+    """The same as `retry`, to be awaited."""
+    return drive_async(conn, _retry(job_id, args))
+
+
 def answer(
     conn: Connection, job_id: int, given: object, /, *,
     acting_for: str | None = None, asked: datetime | None = None,
@@ -193,6 +206,15 @@ def _cancel(job_id: int, reason: str | None) -> Steps[Cancelled]:
     given = {"job_id": id_of("job", job_id), **texts(reason=reason)}
     told = yield from value(SqlCall("cancel_job", given))
     return "cancelled" if told == "cancelled" else "requested"
+
+
+def _retry(job_id: int, args: Mapping[str, object] | None) -> Steps[None]:
+    given = {"job_id": id_of("job", job_id)}
+    if args is not None:
+        if not isinstance(args, Mapping):
+            raise TypeError(f"args has to be a dict, not {args!r}")
+        given["args"] = json_of("args are", dict(args))
+    yield SqlCall("retry_job", given)
 
 
 def _answer(

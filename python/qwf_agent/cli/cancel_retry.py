@@ -142,6 +142,7 @@ def retry() -> None:
     \b
     Example:  qwf retry run 12
               qwf retry job 345 346
+              qwf retry job 345 --args '{"to": "ada@example.org"}'
               qwf retry job --failed --task send_email --since 2h
     """
 
@@ -193,21 +194,31 @@ def retry_run(
 @arguments.of_queue
 @arguments.of_project
 @ended_since
+@click.option(
+    "--args", "args", metavar="JSON",
+    help="New arguments of one job: a JSON object, @file, or - for stdin.",
+)  # fmt: skip
 @arguments.dry_run
 @arguments.yes
 @addresses.database
 def retry_job(
-    conn: Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
-) -> None:
+    conn: Connection, ids: tuple[int, ...], args: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
     """Retry jobs: those given, or all failed ones that match.
 
     A node is retried through its run, with everything downstream of it. Asks first if a clean-up
-    node of the run has completed.
+    node of the run has completed. --args replaces the arguments of one job that is no node; its
+    event has the old ones.
     """
-    if _by_id(ids, wanted):
+    by_id = _by_id(ids, wanted)
+    if args is not None and (len(ids) != 1 or dry_run):
+        raise click.UsageError("--args needs the id of one job" + ", without --dry-run" * dry_run)
+    if by_id:
+        given = {} if args is None else {"args": arguments.parse_object(args, "--args")}
         for job in ids:
-            _retry(conn, "retry_job", yes, job_id=job)
-            click.echo(f"job {job} is queued again")
+            _retry(conn, "retry_job", yes, job_id=job, **given)
+            click.echo(f"job {job} is queued again" + " with new arguments" * bool(given))
         return
     _require_failed(wanted)
     wanted = _filters(conn, wanted) | {"states": ["failed"]}

@@ -16,6 +16,7 @@ from qwf_agent.cli import addresses, arguments, commands, errors, output, server
 from qwf_agent.look import connection, draw, standby
 from qwf_agent.look.connection import Connection
 from qwf_agent.system.exit_codes import INTERRUPTED
+from qwf_agent.system.log_pipe import last_writing
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
@@ -292,13 +293,14 @@ def _live_log(conn: Connection, job: int) -> dict[str, Any]:
 class PrintedLog:
     """How much of a job's log has been printed.
 
-    Invariant: of attempt `attempt`, the first `bytes` bytes are printed and `end` is their last
-    part; attempts up to `ended` are printed completely. A line before the first byte says which
-    attempt it is, if that is not the first; `titled`: it is printed, or not needed.
+    Invariant: of attempt `attempt`, the first `bytes` bytes are printed. Without what its lines
+    have overwritten they are `kept` bytes, and `end` is the last part of those. Attempts up to
+    `ended` are printed completely. A line before the first byte says which attempt it is, if that
+    is not the first; `titled`: it is printed, or not needed.
     """
 
     def __init__(self) -> None:
-        self.attempt = self.ended = self.bytes = 0
+        self.attempt = self.ended = self.bytes = self.kept = 0
         self.end = ""
         self.titled = True
 
@@ -309,7 +311,7 @@ class PrintedLog:
         data = tail.encode()
         if new > len(data):
             click.echo(f"... {new - len(data)} bytes skipped ...", err=True)
-            self.end = ""
+            self.kept, self.end = self.kept + new - len(data), ""
         if new > 0:
             self._print(data[-new:].decode(errors="ignore"))
             self.bytes = offset
@@ -318,18 +320,29 @@ class PrintedLog:
         """Print the rest of the log of an attempt that has ended."""
         self._turn_to(attempt)
         self.ended = attempt
-        data = log.encode()
-        if data[: self.bytes].endswith(self.end.encode()):  # the log is complete
-            missing = data[self.bytes :].decode(errors="ignore")
-        else:
-            missing = log.rpartition(self.end)[2] if self.end else log
-        self._print(missing)
+        self._print(self._missing(log))
         if self.end and not self.end.endswith("\n"):
             click.echo()
 
+    def _missing(self, log: str) -> str:
+        """The rest of `log`, after the part that is printed. If the last printed line had no end
+        yet, it may have been overwritten; then it is written again."""
+        data = log.encode()
+        if data[: self.kept].endswith(self.end.encode()):  # the log is complete
+            return data[self.kept :].decode(errors="ignore")
+        lines, end, open_line = self.end.rpartition("\n")
+        at = self.kept - len(open_line.encode())
+        if open_line and data[:at].endswith((lines + end).encode()):
+            return "\r" + data[at:].decode(errors="ignore")
+        if self.end in log:
+            return log.rpartition(self.end)[2]
+        if open_line and lines:
+            return "\r" + log.rpartition(lines + end)[2]
+        return log
+
     def _turn_to(self, attempt: int) -> None:
         if attempt != self.attempt:
-            self.attempt, self.bytes, self.end = attempt, 0, ""
+            self.attempt, self.bytes, self.kept, self.end = attempt, 0, 0, ""
             self.titled = attempt == 1
 
     def _print(self, text: str) -> None:
@@ -338,7 +351,9 @@ class PrintedLog:
                 self.titled = True
                 click.echo(f"── attempt {self.attempt} ──", err=True)
             click.echo(text, nl=False)
-            self.end = (self.end + text)[-COMPARED:]
+            end = last_writing((self.end + text).encode())
+            self.kept += len(end) - len(self.end.encode())
+            self.end = end.decode()[-COMPARED:]
 
 
 def _print_ended(conn: Connection, row: dict[str, Any], printed: PrintedLog) -> None:

@@ -202,7 +202,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
         output.show_json({"job": found[0], **past})
         return
     for row in past["attempts"]:
-        row["log_tail"] = row["log_tail"] and drawing.without_escapes(row["log_tail"])
+        row["log_tail"] = row["log_tail"] and drawing.printed(row["log_tail"])
     _show_job(conn, drawing.visible_values(found[0]), drawing.visible_values(past), attempt)
 
 

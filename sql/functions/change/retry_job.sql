@@ -1,14 +1,15 @@
 -- Deploy qwf:functions/change/retry_job
--- Purpose: Runs a failed or cancelled job again.
--- Guarantees: Its budgets start again, its history stays. It waits again, as a new job of its key
---   would. A node is retried through its run. A job
---   that has not ended is not locked, so its worker can report meanwhile.
+-- Purpose: Runs a failed or cancelled job again, with new arguments if some are given.
+-- Guarantees: Its budgets start again, its history stays; its event has the arguments that new ones
+--   replace, read under its lock. It waits again, as a new job of its key would. A node is retried
+--   through its run, and takes its inputs from there. A job that has not ended is not locked, so
+--   its worker can report meanwhile.
 -- Locks: the job, if it has failed or been cancelled; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
 
 begin;
 
-create function qwf.retry_job(job_id bigint) returns void
+create function qwf.retry_job(job_id bigint, args jsonb default null) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,6 +18,7 @@ declare
   v_job qwf.jobs;
 begin
   select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id;
+  perform _qwf.check_retry_args(v_job, retry_job.args);
   if v_job.run_id is not null then
     perform qwf.retry_run(v_job.run_id, v_job.node_id);
     return;
@@ -40,14 +42,17 @@ begin
     key_state = case j.key_state when 's' then 'w' else j.key_state end,
     status = 'queued', position = _qwf.next_position(), queued_at = qwf.now(),
     retries = j.retries + 1, failures = 0, losses = 0,
-    run_at = null, finished_at = null, expires_at = null, input_spec = null, avoid_host = null,
-    avoid_until = null, last_error = null, last_exit_code = null
+    inputs = coalesce(retry_job.args, j.inputs), run_at = null, finished_at = null,
+    expires_at = null, input_spec = null, avoid_host = null, avoid_until = null,
+    last_error = null, last_exit_code = null
   where j.id = v_job.id;
   if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
     raise unique_violation;
   end if;
-  insert into _qwf.event_log (at, job_id, kind)
-  values (qwf.now(), v_job.id, 'retried');
+  insert into _qwf.event_log (at, job_id, kind, detail)
+  values (qwf.now(), v_job.id, 'retried',
+    case when retry_job.args <> v_job.inputs then jsonb_build_object('old_args', v_job.inputs)
+      else '{}' end);
   perform _qwf.wake(v_job.queue, 1);
 exception
   when unique_violation then
@@ -56,8 +61,9 @@ exception
       hint = 'another job with this key is live: wait for it or cancel it, then retry';
 end $$;
 comment on function qwf.retry_job is
-  'Queues a failed or cancelled job again; a node through its run. QW001 no such job, QW002 it has '
-  'not failed, QW008 its key is taken.';
+  'Queues a failed or cancelled job again, with other arguments if args is given: the old ones are '
+  'in its event retried, as old_args. A node is retried through its run, and takes no args. QW001 '
+  'no such job, QW002 it has not failed, QW005 args that a job cannot have, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_job', 'qwf_producer');
 
 commit;

@@ -247,6 +247,12 @@ def printing(what: str) -> None:
     elif what == "much":
         for number in range(100_000):
             print("line", number)
+    elif what == "one endless line":
+        for _ in range(16_384):  # 1 GiB
+            os.write(1, b"x" * 65536)
+    elif what == "a progress bar":
+        for percent in range(101):
+            print(f"{percent} %", end="\r", flush=True)
     elif what == "subprocess":
         subprocess.run(["sh", "-c", "echo from a program; echo and its errors >&2"], check=True)
     else:

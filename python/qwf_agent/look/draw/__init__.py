@@ -15,7 +15,13 @@ from qwf_agent.look.draw.jobs import (
 )
 from qwf_agent.look.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.look.draw.runs import board, changes, earlier_tries, files, run
-from qwf_agent.look.draw.visible import Visible, visible, visible_values, without_escapes
+from qwf_agent.look.draw.visible import (
+    Visible,
+    printed,
+    visible,
+    visible_values,
+    without_escapes,
+)
 from qwf_agent.look.draw.words import (
     LOOKS,
     OVER,
@@ -68,6 +74,7 @@ __all__ = [
     "made_by",
     "moment",
     "options",
+    "printed",
     "question",
     "rows",
     "run",
@@ -83,6 +90,5 @@ __all__ = [
     "typed",
     "visible",
     "visible_values",
-    "without_escapes",
     "zoned",
 ]

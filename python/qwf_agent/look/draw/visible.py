@@ -12,6 +12,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
+from qwf_agent.system.log_pipe import last_writing
+
 SHOWN_AS_IS = "\n\t"
 # Unicode categories of what a reader does not see or what moves other characters: control and
 # format characters, surrogates, separators of lines and paragraphs.
@@ -59,6 +61,14 @@ def one_line(text: str, longest: int) -> str:
 def without_escapes(text: str) -> str:
     """The output of a program, without its orders to a terminal, such as colours."""
     return ESCAPES.sub("", text) if "\x1b" in text else text
+
+
+def printed(text: str) -> str:
+    """The output of a program as a terminal shows it in the end: of each line what follows its last
+    carriage return, and no orders to a terminal. Workers in other languages send it as it came."""
+    if "\r" in text:
+        text = last_writing(text.encode(), ended=True).decode()
+    return without_escapes(text)
 
 
 def visible_values(value: Any) -> Any:

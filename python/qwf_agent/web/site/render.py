@@ -19,7 +19,7 @@ from starlette.requests import Request
 
 from qwf_agent import __version__
 from qwf_agent.look.draw import words
-from qwf_agent.look.draw.visible import visible, without_escapes
+from qwf_agent.look.draw.visible import printed, visible, without_escapes
 from qwf_agent.web.reads.database import Look, named_call
 from qwf_agent.web.site import actions
 from qwf_agent.web.site.access import Session
@@ -254,5 +254,6 @@ _ENVIRONMENT.filters |= {
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
     "utc": utc,
     "with_paths": with_paths,
+    "printed": printed,
     "without_escapes": without_escapes,
 }
