@@ -3,8 +3,11 @@ select plan(4);
 
 create function pg_temp.reads() returns bigint language sql as $$
   select coalesce(sum(s.seq_scan + coalesce(s.idx_scan, 0) + s.n_tup_del), 0)::bigint
+    - current_setting('qwf_test.reads', true)::bigint
   from pg_stat_xact_user_tables s where s.relid = 'qwf.waits'::regclass
 $$;
+select set_config('qwf_test.reads', '0', true);
+select set_config('qwf_test.reads', pg_temp.reads()::text, true);  -- of transactions before
 select qwf.enqueue('t') from generate_series(1, 20);
 create temp table started as select * from qwf.claim('default', 'w', 10);
 select is((select count(*)::int from started), 10, 'ten jobs');
