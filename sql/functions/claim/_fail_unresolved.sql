@@ -5,7 +5,7 @@
 --   Sleepers are woken for the slots that these jobs do not take.
 -- Locks: expects the jobs locked by the caller.
 -- Notifies: sleepers of the queues where jobs wait for the slots.
--- Called by: claim.
+-- Called by: _resolve_inputs.
 
 begin;
 
@@ -15,9 +15,6 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not exists (select from unnest(p_picked) p where p.error is not null) then
-    return p_picked;
-  end if;
   with refused as (
     update qwf.jobs j set
       status = k.status, finished_at = case when k.status = 'failed' then p_now end,

@@ -21,7 +21,7 @@ as $$
 declare
   v_job qwf.jobs;
 begin
-  perform _qwf.lock_runs(array[submit_input.run_id], true);
+  perform _qwf.lock_runs(array[submit_input.run_id]);
   select j.* into v_job
   from qwf.jobs j
   where j.run_id = submit_input.run_id and j.node_id = submit_input.node_id
