@@ -12,8 +12,9 @@ select results_eq($$ select c.task, c.run_id is null from qwf.claim('cpu', 'w', 
   $$ values ('standalone', true), ('a', false) $$, 'b fails, c waits');
 select results_eq($$
   select r.workflow, r.status::text, r.started_at is not null from qwf.runs r order by r.id
-$$, $$ values ('plain', 'running', true), ('broken', 'running', true), ('later', 'queued', false) $$,
-  'the runs of a and b have started');
+$$, $$
+  values ('plain', 'running', true), ('broken', 'running', true), ('later', 'queued', false)
+$$, 'the runs of a and b have started');
 select is(qwf_test.state('s/b'), 'failed', 'b cannot be resolved');
 
 select * from finish();
