@@ -32,11 +32,6 @@ comment on type _qwf.picked is
   'an older job of it that waits for its next try, or a deadline. Of a node also the folder of '
   'its run, and when the run was enqueued.';
 
-create type _qwf.nodes_read as (jobs _qwf.picked[], has_refs boolean, is_new boolean);
-comment on type _qwf.nodes_read is
-  'Picked jobs, of nodes with what is known of their runs. has_refs: inputs hold references; '
-  'is_new: a run has not started.';
-
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is
   'The parts of a limit that a job needs before it is handed out: a locked free slot, and a locked'
@@ -129,8 +124,7 @@ comment on type _qwf.opened is
 
 create type _qwf.advanced as (ready bigint[], elements bigint[], counts _qwf.node_count[]);
 comment on type _qwf.advanced is
-  'What _advance_runs leaves: guarded nodes to open, elements of maps that have ended, and the '
-  'counts that it did not write. Null: none.';
+  'Left by _advance_runs: guarded nodes to open, ended elements of maps, counts. Null: none.';
 
 create type _qwf.queue_head as (
   limit_by text, run_next boolean, priority int, "position" bigint, id bigint,

@@ -36,6 +36,7 @@ TINY = {
     "memory": "--jobs 100 --steps 1",
     "pack": "--seconds 1 --busy 2 --jobs 20",
     "plain": "--jobs 4000 --batch 10",  # CPU time is read in hundredths of a second
+    "hop": "--hops 300 --length 10",
     "serve": "--width 128 --tokens 4 --requests 3 --short 4",
     "horizon": "--seconds 1 --rate 50 --producers 1 --consumers 1 --rows 1000",
     "queues": "--queues 100",

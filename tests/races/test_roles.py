@@ -23,7 +23,7 @@ PRIVATE = [
     "select _qwf.end_attempts(null)",
     "select _qwf.apply_events(null)",
     "select _qwf.take_events(null)",
-    "select _qwf.lock_runs('{}', true)",
+    "select _qwf.lock_runs('{}')",
     "select _qwf.new_token(1, 'x')",
     "select nextval('qwf.job_position')",
     "select setval('qwf.last_tick', 1)",

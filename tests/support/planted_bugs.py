@@ -18,13 +18,13 @@ BUGS = {
     ),
     "skips do not cascade": (
         "_qwf.apply_events",
-        "'skipped', 'failed'",
-        "'failed'",
+        "'skipped', 'cancelled'",
+        "'cancelled'",
     ),
     "a dependency is counted off twice": (
-        "_qwf.open_dependants",
-        "select s.run_id, e.to_idx, count(*)::int",
-        "select s.run_id, e.to_idx, 2 * count(*)::int",
+        "_qwf.advance_runs",
+        "select e.run_id, g.to_idx, count(*)::int",
+        "select e.run_id, g.to_idx, 2 * count(*)::int",
     ),
     "the event is lost where somebody holds the run": (
         "_qwf.apply_where_free",

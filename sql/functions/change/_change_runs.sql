@@ -30,7 +30,7 @@ begin
     raise exception using errcode = 'QW005', message = 'null is not the id of a run',
       detail = 'runs has a null', hint = 'leave it out';
   end if;
-  v_locked := _qwf.lock_runs(p_runs, true);
+  v_locked := _qwf.lock_runs(p_runs);
   for v_verdict.run_id in
     select r.id from qwf.runs r where r.id = any (v_locked)
     order by r.project, r.workflow, r.key, r.id

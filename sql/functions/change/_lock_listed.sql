@@ -23,7 +23,7 @@ begin
   into v_jobs, v_runs
   from qwf.jobs j
   where j.id = any (p_jobs);
-  perform _qwf.lock_runs(v_runs, true);
+  perform _qwf.lock_runs(v_runs);
   return v_jobs;
 end $$;
 

@@ -29,8 +29,8 @@ begin
         perform _qwf.delete_jobs(array[v_request.job_id]);
       elsif v_request.finished_at is null then
         -- a node changes only under the lock of its run
-        continue when v_request.run_id is not null
-          and cardinality(_qwf.lock_runs(array[v_request.run_id], false)) = 0;
+        perform from qwf.runs r where r.id = v_request.run_id for no key update skip locked;
+        continue when v_request.run_id is not null and not found;
         v_kind := _qwf.cancel_waiting(v_request.job_id, v_request.reason);
         continue when v_kind is null;
         if v_request.run_id is not null then

@@ -25,7 +25,7 @@ begin
   if not found then
     perform _qwf.raise_no_such_job(cancel_job.job_id);
   end if;
-  perform _qwf.lock_runs(array[v_job.run_id], true);
+  perform _qwf.lock_runs(array[v_job.run_id]);
   v_kind := _qwf.cancel_waiting(v_job.id, cancel_job.reason);
   if v_kind is not null then
     if v_job.run_id is not null then

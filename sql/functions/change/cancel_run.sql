@@ -22,7 +22,7 @@ declare
   v_run qwf.runs;
 begin
   perform _qwf.check_text('reason', cancel_run.reason, 4096);
-  perform _qwf.lock_runs(array[cancel_run.run_id], true);
+  perform _qwf.lock_runs(array[cancel_run.run_id]);
   select r.* into v_run from qwf.runs r where r.id = cancel_run.run_id;
   if not found then
     perform _qwf.raise_no_such_run(cancel_run.run_id);

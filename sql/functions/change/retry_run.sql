@@ -19,7 +19,7 @@ declare
   v_jobs bigint[];
   v_resumed bigint[];
 begin
-  perform _qwf.lock_runs(array[retry_run.run_id], true);
+  perform _qwf.lock_runs(array[retry_run.run_id]);
   select r.* into v_run from qwf.runs r where r.id = retry_run.run_id;
   if not found then
     perform _qwf.raise_no_such_run(retry_run.run_id);

@@ -5,7 +5,7 @@
 --   Sleepers are woken for the slots that these jobs do not take.
 -- Locks: expects the jobs locked by the caller.
 -- Notifies: sleepers of the queues where jobs wait for the slots.
--- Called by: claim.
+-- Called by: _resolve_inputs.
 
 begin;
 
@@ -17,9 +17,6 @@ as $$
 declare
   v_refused bigint[] := array(select p.id from unnest(p_picked) p where p.error is not null);
 begin
-  if v_refused = '{}' then
-    return p_picked;
-  end if;
   with refused as (
     update qwf.jobs j set
       status = k.status, finished_at = case when k.status = 'failed' then p_now end,

@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/claim/_resolve_inputs
 -- Purpose: Resolves the references in the inputs of picked jobs, against outputs as they are now,
---   and reads what a worker has to know of their runs.
--- Guarantees: Keeps the order. Errors come back as values, also what raises: then the rest is
---   resolved one by one, and only the job that raises gets the error. If the statement is cancelled
---   after two seconds or more, it has no time limit any more: the jobs before are handed out, those
---   after it stay queued, and a job that took two seconds by itself gets the error. Inputs without
---   a reference, and the args of standalone jobs, are not read. Each job and node is found by index
---   (offset 0), whatever the statistics say.
+--   reads what a worker has to know of their runs, and starts these.
+-- Guarantees: Keeps the order. Errors become values, also what raises: only the job that raises
+--   gets the error, and fails. If the statement is cancelled after two seconds or more, it has no
+--   time limit any more: the jobs before are handed out, those after it stay queued, and a job that
+--   took two seconds by itself fails. Inputs without a reference, and the args of standalone jobs,
+--   are not read. Each row is found by its place or its id, whatever the statistics say (offset 0).
+-- Locks: runs that have not started, if nobody else has locked them.
 -- Raises: 57014 if it is cancelled sooner, or before it has resolved a job; errors that pass (see
 --   _is_passing_error), except 53200 without a hint: one job that needs more memory than there is
 --   would otherwise stop its queue. With a hint the memory for locks is full, which no job causes.
@@ -14,47 +14,47 @@
 
 begin;
 
-create function _qwf.resolve_inputs(p_picked _qwf.picked[]) returns _qwf.picked[]
+create function _qwf.resolve_inputs(p_picked _qwf.picked[], p_worker text, p_now timestamptz)
+returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_memoize = off
 as $$
 declare
-  v_jobs _qwf.picked[] := p_picked;
-  v_size int := cardinality(p_picked);
+  v_is_new boolean;
+  v_jobs _qwf.picked[];
+  v_refs qwf.graph_nodes[];
+  v_node qwf.graph_nodes;
   v_next int := 1;
-  v_first int;
-  v_job record;
   v_start timestamptz := qwf.now();
   v_began timestamptz;
   v_slow boolean;
   v_hint text;
   v_found _qwf.resolution;
 begin
-  while v_next <= cardinality(p_picked) loop
-    v_first := v_next;
+  select
+    array_agg((p.row, p.id, p.run_id, null, null, null, r.out_dir, r.created_at)::_qwf.picked),
+    bool_or(r.is_new), case when bool_or(n.has_refs) then array_agg(n.node) end
+    into v_jobs, v_is_new, v_refs from unnest(p_picked) p
+  left join lateral (select b.out_dir, b.created_at, b.started_at is null as is_new
+    from qwf.runs b where b.id = p.run_id offset 0) r on true
+  cross join lateral (
+    select j.graph_id, j.node_idx from qwf.jobs j where j.ctid = p.row offset 0) j
+  left join lateral (select g as node, g.has_refs from qwf.graph_nodes g
+    where g.graph_id = j.graph_id and g.idx = j.node_idx and g.has_refs offset 0) n on true;
+  while v_next <= cardinality(v_refs) loop
     begin
-      for v_job in
-        select p.n, g.inputs, s.scope
-        from unnest(p_picked[v_first : v_first + v_size - 1]) with ordinality p (
-          "row", id, run_id, inputs, error, rare, out_dir, run_created_at, n)
-        cross join lateral (
-          select j.graph_id, j.node_idx from qwf.jobs j where j.ctid = p.row offset 0) j
-        cross join lateral (
-          select n.inputs, n.ref_nodes, n.ref_files from qwf.graph_nodes n
-          where n.graph_id = j.graph_id and n.idx = j.node_idx and n.has_refs offset 0) g
-        cross join lateral _qwf.scope(p.run_id, g.ref_nodes, g.ref_files) s
-        order by p.n
-      loop
-        v_next := v_first + v_job.n - 1;
+      while v_next <= cardinality(v_refs) loop
+        v_node := v_refs[v_next];
         v_began := qwf.now();
-        v_found := _qwf.resolve(v_job.inputs, v_job.scope);
-        v_jobs[v_next].inputs := v_found.value;
-        v_jobs[v_next].error := _qwf.resolution_error(v_found.error);
-        v_began := null;
+        if v_node.has_refs then
+          v_found := _qwf.resolve(v_node.inputs, (select s.scope
+            from _qwf.scope(v_jobs[v_next].run_id, v_node.ref_nodes, v_node.ref_files) s));
+          v_jobs[v_next].inputs := v_found.value;
+          v_jobs[v_next].error := _qwf.resolution_error(v_found.error);
+        end if;
         v_next := v_next + 1;
       end loop;
-      v_next := v_first + v_size;
     exception
       when others or query_canceled then
         get stacked diagnostics v_hint = pg_exception_hint;
@@ -64,16 +64,20 @@ begin
         then
           raise;
         end if;
-        exit when sqlstate = '57014' and not v_slow;
-        if v_slow or v_size = 1 then
+        if sqlstate <> '57014' or v_slow then
           v_jobs[v_next].error := _qwf.resolution_error(sqlstate || ' ' || left(sqlerrm, 500));
           v_next := v_next + 1;
-          exit when sqlstate = '57014';
         end if;
-        v_size := 1;
+        exit when sqlstate = '57014';
     end;
   end loop;
-  return v_jobs[: v_next - 1];
+  v_jobs := case when v_refs is null then v_jobs else v_jobs[: v_next - 1] end;
+  if v_is_new then
+    perform _qwf.start_runs(array(select p.run_id from unnest(v_jobs) p), p_now);
+  end if;
+  return case
+    when v_refs is not null and exists (select from unnest(v_jobs) p where p.error is not null)
+    then _qwf.fail_unresolved(v_jobs, p_worker, p_now) else v_jobs end;
 end $$;
 
 commit;

@@ -43,8 +43,7 @@ declare
   v_special _qwf.special_pick;
   v_walked bigint;
   v_secret bytea := uuid_send(gen_random_uuid());
-  v_runs bigint[];
-  v_nodes _qwf.nodes_read;
+  v_nodal boolean;
   v_rare boolean;
 begin
   select
@@ -92,22 +91,16 @@ begin
     end if;
   end if;
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
-  select array_agg(p.run_id) filter (where p.run_id is not null), bool_or(p.rare)
-    into v_runs, v_rare from unnest(v_jobs) p;
+  select bool_or(p.run_id is not null), bool_or(p.rare)
+    into v_nodal, v_rare from unnest(v_jobs) p;
   if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
     perform _qwf.wake_another(claim.queue, v_worker, v_now, claim.max_jobs,
       coalesce(v_special.room, claim.max_jobs), cardinality(v_jobs));
   end if;
   if v_jobs = '{}' then return; end if;
-  if v_runs is not null then
-    v_nodes := _qwf.read_nodes(v_jobs);
-    v_jobs := v_nodes.jobs;
-    if v_nodes.has_refs then
-      v_jobs := _qwf.resolve_inputs(v_jobs);  -- may leave the last ones
-      v_runs := array(select p.run_id from unnest(v_jobs) p);
-      v_jobs := _qwf.fail_unresolved(v_jobs, claim.worker, v_now);
-    end if;
+  if v_nodal then
+    v_jobs := _qwf.resolve_inputs(v_jobs, claim.worker, v_now);  -- may leave the last ones
   end if;
   if v_rare then delete from qwf.waits w using unnest(v_jobs) p where w.job_id = p.id; end if;
   return query
@@ -122,7 +115,6 @@ begin
     coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
     j.stall_timeout, j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
     coalesce(p.run_created_at, j.created_at), false, null::jsonb;
-  if v_nodes.is_new then perform _qwf.start_runs(v_runs, v_now); end if;
   if v_special.permits <> '{}' then
     perform _qwf.use_permits(v_special.permits, v_jobs, v_now);
   end if;

@@ -2,7 +2,7 @@
 -- Purpose: Turns an opened map into its elements, or ends it if there is nothing to run.
 -- Guarantees: The inputs that do not depend on the element are resolved once, so the cost grows
 --   with the elements, not with elements times outputs. Returns what the elements add to the
---   counters of the run; _write_run_counters writes it.
+--   counters of the run; _advance_runs writes it.
 -- Locks: the caller has locked the run.
 -- Notifies: sleepers of the queue.
 -- Called by: _open_guarded.

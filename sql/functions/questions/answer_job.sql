@@ -27,7 +27,7 @@ begin
   if not found then
     perform _qwf.raise_no_such_job(answer_job.job_id);
   elsif v_job.run_id is not null then
-    perform _qwf.lock_runs(array[v_job.run_id], true);
+    perform _qwf.lock_runs(array[v_job.run_id]);
     select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id;
     if not found then  -- a retry of its map has deleted it
       perform _qwf.raise_no_such_job(answer_job.job_id);

@@ -24,7 +24,7 @@ declare
   v_job qwf.jobs;
   v_answer bigint;
 begin
-  perform _qwf.lock_runs(array[submit_input.run_id], true);
+  perform _qwf.lock_runs(array[submit_input.run_id]);
   select j.* into v_job
   from qwf.jobs j
   where j.run_id = submit_input.run_id and j.node_id = submit_input.node_id

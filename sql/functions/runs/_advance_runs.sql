@@ -1,22 +1,20 @@
 -- Deploy qwf:functions/runs/_advance_runs
 -- Purpose: Subtracts satisfied dependencies, queues the nodes that have none left, and writes the
---   counters of the runs, with the status that follows from them: running, awaiting_input,
---   completed.
--- Guarantees: The only writer of the counters of a live run, and the only place where a run
---   completes; _reopen_run recounts after a retry. One update per run, however many events: they
---   are not written (and returned) unless this is the last step (p_last), and leaves nothing to do
---   that could change them again. A run that is over does not change; a run that is ending ends as
---   was decided. Reads only the edges that leave the ended nodes. A guarded node without open
---   dependencies stays blocked and is returned for _open_guarded. If a node failed without
---   on_failure continue, all nodes still blocked are clean-up nodes: for those every end counts.
+--   counters of the runs, and their status: running, awaiting_input, completed.
+-- Guarantees: The only writer of the counters of a live run (_reopen_run recounts after a retry),
+--   and the only place where one completes (_end_run ends it otherwise). One update per run,
+--   however many events: the counts of a run are returned and not written if this is not the last
+--   step (p_last), or leaves a guarded node to open or a map to settle. A run that is over does not
+--   change; a run that is ending ends as was decided. Reads only the edges that leave the ended
+--   nodes. If a node failed without on_failure continue, all nodes still blocked are clean-up
+--   nodes: for those every end counts.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply_events.
 
 begin;
 
-create function _qwf.advance_runs(
-  p_counts _qwf.node_count[], p_ended bigint[], p_last boolean)
+create function _qwf.advance_runs(p_counts _qwf.node_count[], p_ended bigint[], p_last boolean)
 returns _qwf.advanced
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -38,8 +36,7 @@ begin
       -- a map that ended early counts when its last element has ended: _settle_maps returns it,
       -- after this, and it counts in the next round
       j.elements is null or j.remaining_deps = 0 as satisfies
-    from qwf.jobs j
-    where j.id = any (p_ended)
+    from qwf.jobs j where j.id = any (p_ended)
   ), dependant as materialized (
     select e.run_id, g.to_idx, count(*)::int as satisfied
     from ended e join qwf.graph_edges g on g.graph_id = e.graph_id and g.from_idx = e.node_idx
@@ -71,15 +68,13 @@ begin
     from (
       select *, p_last as is_last from unnest(p_counts)
       union all
-      select n.run_id, 0, (n.queue is not null)::int, 0, 0, false, n.queue is not null from next n
-    ) c
+      select n.run_id, 0, (n.queue is not null)::int, 0, 0, false, n.queue is not null
+      from next n) c
     group by c.run_id
   ), written as (
     update qwf.runs r set
-      open_nodes = r.open_nodes - c.closed,
-      active_nodes = r.active_nodes + c.active,
-      waiting_nodes = r.waiting_nodes + c.waiting,
-      failed_nodes = r.failed_nodes + c.failed,
+      open_nodes = r.open_nodes - c.closed, active_nodes = r.active_nodes + c.active,
+      waiting_nodes = r.waiting_nodes + c.waiting, failed_nodes = r.failed_nodes + c.failed,
       status = k.status,
       started_at = case when k.status <> 'queued' then coalesce(r.started_at, v_now) end,
       finished_at = case when k.status in ('completed', 'failed', 'cancelled') then v_now end

@@ -32,11 +32,13 @@ declare
   v_stop bigint[];
   v_next _qwf.advanced;
 begin
-  loop
+  while cardinality(v_events) > 0 or cardinality(v_opened) > 0 or cardinality(v_counts) > 0 loop
     v_ready := null;
-    if v_opened = '{}' and 'completed' = all (array(select e.kind from unnest(v_events) e)) then
+    if v_opened = '{}'  -- the usual case
+      and 'completed' = all (array(select e.kind from unnest(v_events) e))
+    then
       select array_agg(e.job_id), array_agg((e.run_id, 1, -1, 0, 0, true)::_qwf.node_count)
-        into v_ended, v_new
+        into v_ended, v_new  -- as _counter_changes counts them
       from unnest(v_events) e;
       v_events := '{}';
     else

@@ -16,7 +16,7 @@ set jit = off
 as $$
 declare
   v_locked bigint[];
-  v_left _qwf.event[];
+  v_left _qwf.event[] := '{}';
   v_error text;
 begin
   begin
@@ -25,7 +25,9 @@ begin
       where r.id = any (array(select e.run_id from unnest(p_events) e))
       order by r.id
       for no key update skip locked);
-    v_left := array(select e from unnest(p_events) e where e.run_id <> all (v_locked));
+    if cardinality(v_locked) < cardinality(p_events) then  -- else each is about another run
+      v_left := array(select e from unnest(p_events) e where e.run_id <> all (v_locked));
+    end if;
     perform _qwf.apply_events(
       case when exists (select from qwf.outbox o where o.run_id = any (v_locked))
         then _qwf.take_events(v_locked) end

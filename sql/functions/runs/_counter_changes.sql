@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/runs/_counter_changes
 -- Purpose: Returns what events and opened nodes change in the counters of their runs.
--- Guarantees: The only table of what each kind of event counts. An opened node was blocked, and
---   counted neither as active nor as waiting. A map that was expanded adds its elements.
+-- Guarantees: The only table of what each kind of event counts; _apply_events repeats the row of
+--   completed. An opened node was blocked, and counted neither as active nor as waiting. A map that
+--   was expanded adds its elements.
 -- Called by: _apply_events.
 
 begin;
