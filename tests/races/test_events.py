@@ -100,6 +100,23 @@ def test_a_tick_that_stays_open_stops_the_numbers_and_nothing_else(race: Race) -
     assert race.one(NUMBER) == 2
 
 
+def test_doctor_names_who_stops_the_numbers(race: Race) -> None:
+    holder = race.session()
+    holder.begin()
+    holder.one(TICK)
+    found = race.rows("select says, hint from qwf.doctor('{tick}') where level = 'problem'")
+    assert found == []  # it has just begun
+    happens(race, "a")
+    race.rows("update _qwf.event_log set at = now() - interval '2 min'")
+    ((says, hint),) = race.rows("select says, hint from qwf.doctor('{tick}') where subject = %s",
+                                f"pid {holder.pid}")  # fmt: skip
+    assert f"pid {holder.pid}) called tick() and left its transaction open" in says
+    assert f"select pg_terminate_backend({holder.pid});" in hint
+    holder.kill()
+    race.one(NUMBER)
+    assert race.rows("select says from qwf.doctor('{tick}') where level = 'problem'") == []
+
+
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_a_tick_with_an_old_snapshot_gives_no_number_twice(race: Race, isolation: str) -> None:
     old = race.session()
