@@ -176,6 +176,18 @@ def fire_unseen(evidence: Evidence) -> None:
     evidence.schedules[0]["fired"] += 1
 
 
+def read_twice(evidence: Evidence) -> None:
+    evidence.read.insert(1, evidence.read[0])
+
+
+def skip_a_number(evidence: Evidence) -> None:
+    del evidence.events[0], evidence.read[0]
+
+
+def forget_an_end(evidence: Evidence) -> None:
+    evidence.events = [row for row in evidence.events if row["kind"] != "run_ended"]
+
+
 def leave_a_process(evidence: Evidence) -> None:
     evidence.wrong.append("processes are left: {1: 'init'}")
 
@@ -198,5 +210,7 @@ CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "an acknowledged cancel stays": [complete_what_was_cancelled],
     "the files of completed jobs are there": [remove_a_file],
     "a schedule counts what it enqueued": [fire_unseen],
+    "events are read once and in order": [read_twice, skip_a_number],
+    "each end of a run is an event": [forget_an_end],
     "invariants held, agents lived, no late report was taken": [leave_a_process],
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
+import psycopg
 import pytest
 
 from support.interleave import Race, Session, claim, finish
+from support.planted_bugs import EVENT_BUGS, put_in
 
 NUMBER = "select _qwf.number_events()"
 TICK = "select qwf.tick() ->> 'numbered'"
@@ -100,6 +104,26 @@ def test_a_tick_that_stays_open_stops_the_numbers_and_nothing_else(race: Race) -
     assert race.one(NUMBER) == 2
 
 
+def test_doctor_names_who_stops_the_numbers(race: Race) -> None:
+    holder = race.session()
+    holder.begin()
+    holder.one(TICK)
+    found = race.rows("select says, hint from qwf.doctor('{tick}') where level = 'problem'")
+    assert found == []  # it has just begun
+    happens(race, "a")
+    race.rows(
+        "create or replace function qwf.now() returns timestamptz language sql volatile"
+        " as $$ select clock_timestamp() + interval '2 min' $$"
+    )
+    found = race.rows("select says, hint from qwf.doctor('{tick}') where says like '%%tick()%%'")
+    ((says, hint),) = found
+    assert f"pid {holder.pid}) called tick() and left its transaction open" in says
+    assert f"select pg_terminate_backend({holder.pid});" in hint
+    holder.kill()
+    race.one(TICK)
+    assert race.rows("select says from qwf.doctor('{tick}') where level = 'problem'") == []
+
+
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_a_tick_with_an_old_snapshot_gives_no_number_twice(race: Race, isolation: str) -> None:
     old = race.session()
@@ -118,13 +142,15 @@ def test_a_tick_with_an_old_snapshot_gives_no_number_twice(race: Race, isolation
 
 def test_a_tick_with_an_old_snapshot_hides_nothing_from_the_next(race: Race) -> None:
     """What it has not seen must not lie below the floor of the next one."""
-    old, writer = race.session(), race.session()
-    happens(race, "a")
+    old, late = race.session(), race.session()
+    late.begin()
+    happens(late, "late")
+    happens(race, "early")
     race.one(NUMBER)
+    race.rows("update _qwf.event_numbers set looked_at = null")  # as after ten seconds
     old.begin("repeatable read")
     old.rows("select 1 from qwf.settings")
-    happens(writer, "b")
-    race.rows("select qwf.now()")
+    late.commit()
     assert old.one(NUMBER) == 0
     old.commit()
     assert race.one(NUMBER) == 1
@@ -178,6 +204,15 @@ def test_pruning_leaves_the_row_of_numbers_to_whoever_has_it(race: Race) -> None
     race.one(NUMBER)
     assert events(race) == [(3, "b")]
     assert race.rows("select * from qwf.check_invariants()") == []
+
+
+@pytest.mark.parametrize("test", EVENT_BUGS)
+def test_a_planted_bug_is_found(dsn: str, test: str, request: pytest.FixtureRequest) -> None:
+    put_in(dsn, *EVENT_BUGS[test])
+    found = globals()[test]
+    given = [request.getfixturevalue(name) for name in inspect.signature(found).parameters]
+    with pytest.raises((AssertionError, psycopg.Error)):
+        found(*given)
 
 
 def test_a_restore_and_a_tick_do_not_give_one_number_to_two(race: Race) -> None:

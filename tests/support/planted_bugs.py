@@ -74,6 +74,46 @@ BUGS = {
 }
 
 
+# What the tests of races find about events, the name of the test beside each.
+EVENT_BUGS = {
+    "test_numbers_are_durable_whatever_the_session_says": (
+        "_qwf.number_events",
+        "in ('off', 'local')",
+        "in ('never')",
+    ),
+    "test_a_tick_with_an_old_snapshot_hides_nothing_from_the_next": (
+        "_qwf.number_events",
+        "and current_setting('transaction_isolation') = 'read committed'",
+        "",
+    ),
+    "test_the_last_number_is_sent_once_when_it_commits": (
+        "_qwf.number_events",
+        "perform pg_notify('qwf_events', v_last::text);",
+        "",
+    ),
+    "test_pruning_leaves_the_row_of_numbers_to_whoever_has_it": (
+        "_qwf.prune_events",
+        "where v_count > 0",
+        "where false",
+    ),
+    "test_the_end_of_a_run_is_an_event_when_it_commits": (
+        "_qwf.write_run_counters",
+        "where w.finished_at is not null",
+        "where false",
+    ),
+    "test_a_restore_and_a_tick_do_not_give_one_number_to_two": (
+        "qwf.begin_generation",
+        "perform _qwf.restart_events('restored');",
+        "",
+    ),
+    "test_an_event_that_commits_late_gets_a_later_number": (
+        "_qwf.number_batch",
+        "n.seq is null and n.id >= p_low",
+        "n.seq is null and n.id > p_last",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

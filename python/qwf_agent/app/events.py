@@ -74,7 +74,7 @@ class EventsMissed(Exception):
 def follow(
     conn: Any, /, after: int | None = None, *, look_s: float = 10.0
 ) -> Generator[Event, None, None]:
-    """Each event after the number `after`, for ever; None: those that happen from now on; 0: all
+    """Each event after the number `after`, without end; None: those that happen from now on; 0: all
     that are kept.
 
     `conn` is a psycopg.Connection in autocommit that nobody else uses. It listens, and looks every
@@ -121,7 +121,7 @@ async def follow_async(
 
 
 class _Reader:
-    """What was read, and whether what comes next follows it."""
+    """The number that was read last; tells whether what comes next follows it."""
 
     def __init__(self, after: int | None, look_s: float) -> None:
         if after is not None and after < 0:

@@ -1,12 +1,13 @@
 begin;
-select plan(5);
+select plan(6);
 
 create function pg_temp.finds(p_check text) returns setof text language sql as $$
   select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
   from qwf.doctor(array[p_check]) d
 $$;
 select setval('qwf.last_tick', 0);  -- a sequence keeps what other tests have set
-select is(pg_temp.finds('tick'), 'fine: tick() is called, due work is done, and events have numbers.', 'none is due');
+select is(pg_temp.finds('tick'),
+  'fine: tick() is called, due work is done, and events have numbers.', 'none is due');
 select qwf_test.set_now('2030-01-01 12:00');
 select setval('qwf.last_tick', (extract(epoch from qwf.now() - interval '10 min') * 1000)::bigint);
 select is(pg_temp.finds('tick'),
@@ -25,6 +26,10 @@ delete from qwf.jobs;
 select qwf.create_schedule('s', 't', every => '1 h');
 update qwf.schedules set next_at = qwf.now() - interval '2 min';
 select matches(pg_temp.finds('tick'), 'schedule s was due at 11:58:00 -> ', 'a schedule is late');
+delete from qwf.schedules;
+insert into _qwf.event_log (at, kind, actor) values (qwf.now() - interval '2 min', 'lost', 'me');
+select matches(pg_temp.finds('tick'),
+  'the oldest event without a number happened 2 min 00 s ago -> ', 'an event has no number');
 
 select * from finish();
 rollback;

@@ -4,7 +4,8 @@ select plan(2);
 select qwf_test.set_now('2030-01-01');
 select qwf_test.workflow('w', '[{"id": "a"}]');
 select qwf.enqueue_run('w');
-select qwf_test.claim(), qwf_test.travel('90.5 s'), qwf_test.report('s/a', 'fatal', error => 'boom');
+select qwf_test.claim(), qwf_test.travel('90.5 s');
+select qwf_test.report('s/a', 'fatal', error => 'boom');
 select qwf.retry_run(qwf_test.run()), qwf_test.travel('3 h');
 select qwf_test.claim(), qwf_test.travel('2 s'), qwf_test.report('s/a');
 select results_eq($$ select try, status, started_at, finished_at, seconds, node_id, error

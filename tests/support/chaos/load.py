@@ -243,6 +243,26 @@ class Observer(threading.Thread):
         self.looks += 1
 
 
+class Reader(Client):
+    """Reads the events, each once, and goes on from the last number whatever happens to it."""
+
+    EVENTS = """
+    select seq, kind, run_id, job_id, detail ->> 'status' as status from qwf.events
+    where seq > %s order by seq limit 100
+    """
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place, "reader", random.Random())
+        self.read: list[dict[str, Any]] = []
+
+    def act(self) -> None:
+        after = self.read[-1]["seq"] if self.read else 0
+        found = self.session().execute(self.EVENTS, [after]).fetchall()
+        self.read += found
+        if not found:
+            self.place.over.wait(0.1)
+
+
 def clients(place: Place, seed: int) -> list[Client]:
     """Two producers that ask for the same keys, and a person."""
     return [

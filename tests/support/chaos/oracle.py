@@ -15,6 +15,9 @@ from support.chaos.place import DURABLE, Place
 Row = dict[str, Any]
 LOST_CLAIM = ("lost", "lease_lapsed")
 OVER = ("cancelled", "skipped", "failed")
+EVENTS = """
+select seq, kind, run_id, job_id, detail ->> 'status' as status from qwf.events order by seq
+"""
 LINE = 64  # bytes, of bodies.py, which only agents can import
 
 
@@ -34,6 +37,8 @@ class Evidence:
     files: list[Row]
     schedules: list[Row]
     looks: int
+    read: list[Row]  # events, as somebody has read them meanwhile
+    events: list[Row]
 
     def begun(self) -> list[Row]:
         return [one for one in self.bodies if one["what"] == "begins"]
@@ -53,8 +58,9 @@ class Evidence:
         return any(began <= to and ended >= since for began, ended in self.crashes)
 
 
-def collect(place: Place, looks: int) -> Evidence:
+def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
     """Read everything."""
+    place.ask("select qwf.tick()")  # the last events get their numbers
     jobs = place.ask(
         "select id, run_id, node_id, task, status::text, key, labels, output, attempt, failures,"
         " losses, retries, limit_by, parent_id, elements, schedule, input_spec is not null as asked"
@@ -79,6 +85,8 @@ def collect(place: Place, looks: int) -> Evidence:
         files=[dict(row) for row in place.ask("select * from qwf.run_files")],
         schedules=[dict(row) for row in place.ask("select * from qwf.schedules")],
         looks=looks,
+        read=[dict(row) for row in read],
+        events=[dict(row) for row in place.ask(EVENTS)],
     )
 
 
@@ -310,6 +318,34 @@ def a_schedule_counts_what_it_enqueued(evidence: Evidence) -> Iterator[str]:
             yield f"{row['name']} fired {row['fired']} times, and there are {jobs} jobs"
 
 
+def events_are_read_once_and_in_order(evidence: Evidence) -> Iterator[str]:
+    """Who reads while the server crashes has read what is there afterwards, from the first on."""
+    numbers = [row["seq"] for row in evidence.events]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield f"the numbers are not 1 to {len(numbers)}"
+    for read, there in zip(evidence.read, evidence.events, strict=False):
+        if read != there:
+            yield f"read {read}, and there is {there}"
+    if not evidence.read or len(evidence.read) > len(evidence.events):
+        yield f"{len(evidence.read)} were read, and there are {len(evidence.events)}"
+
+
+def each_end_of_a_run_is_an_event(evidence: Evidence) -> Iterator[str]:
+    """One for the first try and one for each retry, the last with the state of the run."""
+    ends: dict[int, list[str]] = defaultdict(list)
+    retries = Counter(
+        row["run_id"] for row in evidence.events
+        if row["kind"] == "retried" and row["job_id"] is None
+    )  # fmt: skip
+    for row in evidence.events:
+        if row["kind"] == "run_ended":
+            ends[row["run_id"]].append(row["status"])
+    for run in evidence.runs.values():
+        found = ends[run["id"]]
+        if len(found) != 1 + retries[run["id"]] or found[-1] != run["status"]:
+            yield f"run {run['id']} is {run['status']} after {retries[run['id']]} retries: {found}"
+
+
 def nothing_else_went_wrong(evidence: Evidence) -> Iterator[str]:
     """Invariants at every look, agents that end by themselves, late reports that are taken, and
     processes that are left."""
@@ -335,6 +371,8 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "an acknowledged cancel stays": who_was_cancelled_stays_so,
     "the files of completed jobs are there": files_are_there,
     "a schedule counts what it enqueued": a_schedule_counts_what_it_enqueued,
+    "events are read once and in order": events_are_read_once_and_in_order,
+    "each end of a run is an event": each_end_of_a_run_is_an_event,
     "invariants held, agents lived, no late report was taken": nothing_else_went_wrong,
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from support.chaos.faults import KINDS, Mend, Scene, Struck
-from support.chaos.load import Client, Observer, clients, prepare
+from support.chaos.load import Client, Observer, Reader, clients, prepare
 from support.chaos.oracle import Evidence, collect, judge
 from support.chaos.place import PATIENCE_S, QUEUES, Place
 from support.chaos.plan import GAP_S, Planned, plan
@@ -117,8 +117,8 @@ def run(
     prepare(place)
     place.start()
     asking = clients(place, seed)
-    observer = Observer(place)
-    for thread in (*asking, observer):
+    observer, reader = Observer(place), Reader(place)
+    for thread in (*asking, observer, reader):
         thread.start()
     until(lambda: place.ask("select 1 from qwf.job_attempts limit 1"), "the first end of a job")
     drill = Drill(place, asking, say)
@@ -129,14 +129,14 @@ def run(
     _settle(place, asking)
     seconds = time.monotonic() - began
     place.over.set()
-    for client in asking:
+    for client in (*asking, reader):
         client.proxy.cut()
-    for thread in (*asking, observer):
+    for thread in (*asking, observer, reader):
         thread.join(PATIENCE_S)
         if thread.is_alive():
             place.wrong.append(f"{thread.name} is stuck")
     place.stop_agents()
-    evidence = collect(place, observer.looks)
+    evidence = collect(place, observer.looks, reader.read)
     return Result(seed, seconds, drill.struck, judge(evidence), evidence)
 
 
