@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/enqueue/_change_merged
 -- Purpose: Writes what a job that waits gets from one that is merged into it.
--- Guarantees: Writes nothing if nothing changes.
+-- Guarantees: Writes nothing if nothing changes. A replaced job has the login of who replaced it:
+--   what it does is theirs.
 -- Locks: the caller has locked the job; one that may change here not only shared.
 -- Called by: _merge_waiting.
 
@@ -23,7 +24,8 @@ begin
       priority = p_job.priority, limit_by = p_job.limit_by, expires_at = v_expires_at,
       max_attempts = p_job.max_attempts, max_losses = p_job.max_losses, backoff = p_job.backoff,
       timeout = p_job.timeout, required_model = p_job.model, light = p_job.light,
-      vram_mb = p_job.vram_mb, requires = p_job.requires, on_failure = p_job.on_failure
+      vram_mb = p_job.vram_mb, requires = p_job.requires, on_failure = p_job.on_failure,
+      login = session_user, acting_for = _qwf.acting_for(), schedule = null
     where j.id = p_there.id;
   elsif p_there.expires_at < v_expires_at or p_there.expires_at is not null and v_expires_at is null
   then  -- an edit must not end with the patience of an earlier caller
