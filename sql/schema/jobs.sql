@@ -186,8 +186,8 @@ comment on column qwf.jobs.last_error is 'Error of the last attempt that had one
 comment on column qwf.jobs.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
 comment on column qwf.jobs.login is
-  'Login of the session that enqueued it: nobody can set it. For a schedule, of who called tick(). '
-  'Null for a node: its run has it.';
+  'Login of the session that enqueued it, or replaced it (key_mode replace): nobody can set it. '
+  'For a schedule, of who called tick(). Null for a node: its run has it.';
 comment on column qwf.jobs.acting_for is
   'For whom that session said it acts; nobody checks it. Null: it said nothing.';
 comment on column qwf.jobs.schedule is 'The schedule that enqueued it; null: none did.';

@@ -51,7 +51,7 @@ def test_a_job_shows_its_whole_history(
     monkeypatch.setenv("COLUMNS", "120")
     shown = on_db("job", failed).stdout
     for part in (
-        *("send  ✗ failed", "2 failures, 1 loss", "enqueued (api)", "lost  oom", "signal 9"),
+        *("send  ✗ failed", "2 failures, 1 loss", "enqueued by ", "lost  oom", "signal 9"),
         *("attempt 2  error", "attempt 3  error", "exit code 3", "ValueError: no such address"),
         *("last 20 of 30 lines", "line 30", "line 11"),
     ):

@@ -529,9 +529,28 @@ def test_a_script_gives_up_if_a_table_stays_locked_and_leaves_nothing(
         with pytest.raises(migrate.MigrateError, match="tables locked for ten minutes"):
             migrate.revert(dsn, to="views/queues/queue_overview")
     assert db.execute("select count(*) from pg_trigger where tgrelid = 'qwf.queues'::regclass"
-                      ).fetchone() == (2,)  # fmt: skip
+                      ).fetchone() == (3,)  # fmt: skip
     migrate.deploy(dsn)
     assert migrate.verify(dsn)
+
+
+def test_a_migration_of_a_database_in_use_leaves_an_event(
+    dsn: str, db: psycopg.Connection[Any]
+) -> None:
+    events = "select kind, subject, login, detail from _qwf.event_log order by id"
+    assert db.execute(events).fetchall() == []  # it was new
+    last = migrate.status(dsn)[-1].change
+    migrate.deploy(dsn)
+    assert db.execute(events).fetchall() == []  # nothing was missing
+    to = "views/queues/queue_overview"
+    reverted = migrate.revert(dsn, to=to)
+    migrate.deploy(dsn)
+    all_of_them = {"changes": len(migrate.status(dsn)), "last": last}
+    left = {"changes": len(migrate.status(dsn)) - len(reverted), "last": to}
+    assert db.execute(events).fetchall() == [
+        ("schema_changed", "qwf", db.info.user, {"old": all_of_them, "new": left}),
+        ("schema_changed", "qwf", db.info.user, {"old": left, "new": all_of_them}),
+    ]
 
 
 def test_a_deploy_waits_for_a_running_one_and_says_so(empty_dsn: str, chain: Chain) -> None:

@@ -4,7 +4,8 @@
 -- Guarantees: Writes nothing if nothing changes. A call with debounce moves the start to so long
 --   after this moment, also of a job that was just queued, but never beyond what an earlier call
 --   allows: start_by, or the start that it asked for without debounce. A job that a worker had, or
---   that a person has changed, is never moved to later.
+--   that a person has changed, is never moved to later. A
+--   replaced job has the login of who replaced it: what it does is theirs.
 -- Locks: the caller has locked the job; one that may change here not only shared.
 -- Called by: _merge_waiting.
 
@@ -32,7 +33,8 @@ begin
       priority = p_job.priority, limit_by = p_job.limit_by, expires_at = v_expires_at,
       max_attempts = p_job.max_attempts, max_losses = p_job.max_losses, backoff = p_job.backoff,
       timeout = p_job.timeout, required_model = p_job.model, light = p_job.light,
-      vram_mb = p_job.vram_mb, requires = p_job.requires, on_failure = p_job.on_failure
+      vram_mb = p_job.vram_mb, requires = p_job.requires, on_failure = p_job.on_failure,
+      login = session_user, acting_for = _qwf.acting_for(), schedule = null
     where j.id = p_there.id;
   elsif p_there.expires_at < v_expires_at or p_there.expires_at is not null and v_expires_at is null
   then  -- an edit must not end with the patience of an earlier caller

@@ -8,7 +8,8 @@ select is(_qwf.difference('{"a": 1}', null), '{"old": {"a": 1}}', 'something del
 select is(_qwf.difference('{"a": null, "b": false}', '{"b": false}'), null, 'nothing differs');
 select is(_qwf.difference('{"a": null}', '{"a": 0}'), '{"new": {"a": 0}}', 'a value that was null');
 select is(_qwf.difference('{}', jsonb_build_object('a', repeat('x', 501))),
-  jsonb_build_object('new', jsonb_build_object('a', repeat('x', 500) || '...')), 'a long one is cut');
+  jsonb_build_object('new', jsonb_build_object('a', repeat('x', 500) || '...')),
+  'a long one is cut');
 
 select * from finish();
 rollback;

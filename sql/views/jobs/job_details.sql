@@ -126,8 +126,8 @@ comment on column qwf.job_details.last_error is 'Error of the last attempt that 
 comment on column qwf.job_details.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
 comment on column qwf.job_details.login is
-  'Login of the session that enqueued it: nobody can set it. For a schedule, of who called tick(). '
-  'Null for a node: its run has it.';
+  'Login of the session that enqueued it, or replaced it (key_mode replace): nobody can set it. '
+  'For a schedule, of who called tick(). Null for a node: its run has it.';
 comment on column qwf.job_details.acting_for is
   'For whom that session said it acts; nobody checks it. Null: it said nothing.';
 comment on column qwf.job_details.schedule is 'The schedule that enqueued it; null: none did.';
