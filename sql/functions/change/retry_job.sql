@@ -40,8 +40,8 @@ begin
     key_state = case j.key_state when 's' then 'w' else j.key_state end,
     status = 'queued', position = _qwf.next_position(), queued_at = qwf.now(),
     retries = j.retries + 1, failures = 0, losses = 0,
-    run_at = null, finished_at = null, expires_at = null, input_spec = null, avoid_host = null,
-    avoid_until = null, last_error = null, last_exit_code = null
+    run_at = null, start_by = null, finished_at = null, expires_at = null, input_spec = null,
+    avoid_host = null, avoid_until = null, last_error = null, last_exit_code = null
   where j.id = v_job.id;
   if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
     raise unique_violation;

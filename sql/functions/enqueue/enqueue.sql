@@ -90,7 +90,8 @@ comment on function qwf.enqueue is
   'new one starts when it has ended. debounce: it starts so long after the last call, and at '
   'most debounce_max (by default ten times as long) after the first. once: the key is taken for as '
   'long as the row is kept. A notice says when arguments were not used, and when no live worker '
-  'serves the queue or has the task. QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
+  'serves the queue or has the task. QW005 for a bad value, QW006 for an unknown queue, QW001 for '
+  'an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');
 
 commit;

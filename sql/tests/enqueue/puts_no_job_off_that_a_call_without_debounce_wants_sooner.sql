@@ -2,7 +2,8 @@ begin;
 select plan(10);
 
 create function pg_temp.plain(
-  p_at text, p_run_at timestamptz default null, p_mode text default null) returns timestamptz language sql as $$
+  p_at text, p_run_at timestamptz default null, p_mode text default null)
+returns timestamptz language sql as $$
   select qwf_test.set_now(('2026-01-01 ' || p_at || 'Z')::timestamptz);
   select qwf.enqueue('index', '{"text": ""}', key => 'k', run_at => p_run_at, key_mode => p_mode);
   select j.run_at from qwf.jobs j where j.status <> 'running' $$;
