@@ -30,8 +30,8 @@ comment on type qwf.claimed_job is
 create type qwf.enqueued as (job_id bigint, merged boolean, kept text, run_at timestamptz);
 comment on type qwf.enqueued is
   'The result of an item of enqueue_many. merged: a job with its key was there. kept: new (a new '
-  'job), old args (the job that was there keeps its arguments), new args (it has those of the item). '
-  'run_at: it starts no sooner; null: it starts as soon as it can.';
+  'job), old args (the job that was there keeps its arguments), new args (it has those of the '
+  'item). run_at: it starts no sooner; null: it starts as soon as it can.';
 
 create type qwf.lease_verdict as (token uuid, verdict text);
 comment on type qwf.lease_verdict is

@@ -56,6 +56,16 @@ BUGS = {
         "a.slot > v_limit.max_running",
         "false",
     ),
+    "a call puts a job off beyond its latest start": (
+        "_qwf.change_merged",
+        "v_asked, v_start_by, case",
+        "v_asked, case",
+    ),
+    "a job that is queued is not put off": (
+        "_qwf.change_merged",
+        "coalesce(v_bound, v_starts)",
+        "v_starts",
+    ),
     "a loaded model is preferred for ever": (
         "_qwf.pick",
         "< (select s.affinity_max_wait from qwf.settings s)",

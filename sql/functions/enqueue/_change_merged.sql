@@ -4,8 +4,8 @@
 -- Guarantees: Writes nothing if nothing changes. A call with debounce moves the start to so long
 --   after this moment, also of a job that was just queued, but never beyond what an earlier call
 --   allows: start_by, or the start that it asked for without debounce. A job that a worker had, or
---   that a person has changed, is never moved to later. A
---   replaced job has the login of who replaced it: what it does is theirs.
+--   that a person has changed, is never moved to later. A replaced
+--   job has the login of who replaced it: what it does is theirs.
 -- Locks: the caller has locked the job; one that may change here not only shared.
 -- Called by: _merge_waiting.
 

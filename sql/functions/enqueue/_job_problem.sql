@@ -25,8 +25,6 @@ return case
   when p_job.key_mode is not null and p_job.key is null then 'key_mode: needs a key'
   when p_job.key_mode is not null and p_job.once
     then 'key_mode: not with once, which takes the key for good'
-  when num_nonnulls(p_job.debounce, p_job.debounce_max) > 0
-    and _qwf.debounce_problem(p_job) is not null then _qwf.debounce_problem(p_job)
   when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
   when octet_length(p_job.project) > 500 then 'project: at most 500 bytes'
   when p_job.max_attempts < 1 then 'max_attempts: at least 1'
@@ -46,6 +44,7 @@ return case
   when p_job.backoff is not null and _qwf.backoff_seconds(p_job.backoff, 1) is null
     then 'backoff: a list of seconds such as [1, 5, 30], or {"base": 1, "factor": 2, '
     '"max": 600}, of at most 4 KiB; not ' || _qwf.excerpt(p_job.backoff, 100)
+  when num_nonnulls(p_job.debounce, p_job.debounce_max) > 0 then _qwf.debounce_problem(p_job)
 end;
 
 commit;

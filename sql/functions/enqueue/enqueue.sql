@@ -86,10 +86,11 @@ comment on function qwf.enqueue is
   'Enqueues a standalone job and returns its id. With a key it merges into the job of that key '
   'that waits, and returns its id: key_mode keep (the default) leaves that job as it is, replace '
   'gives it the new arguments, refuse raises QW008. A job of the key that runs is left alone: the '
-  'new one starts when it has ended. debounce: the job starts so long after the last call, '
-  'and at most debounce_max (by default ten times as long) after the first. once: the key is taken for as long as the row is kept. A '
-  'notice says when arguments were not used, and when no live worker serves the queue or has the '
-  'task. QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
+  'new one starts when it has ended. debounce: it starts so long after the last call, and at '
+  'most debounce_max (by default ten times as long) after the first. once: the key is taken for as '
+  'long as the row is kept. A notice says when arguments were not used, and when no live worker '
+  'serves the queue or has the task. QW005 for a bad value, QW006 for an unknown queue, QW001 for '
+  'an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');
 
 commit;

@@ -51,8 +51,8 @@ begin
 end $$;
 comment on function qwf.enqueue_many is
   'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns a row '
-  'for each, in order: its id, whether it was merged into a job that waits, what was kept, and when '
-  'it starts.';
+  'for each, in order: its id, whether it was merged into a job that waits, what was kept, and '
+  'when it starts.';
 call _qwf.allow('qwf.enqueue_many', 'qwf_producer');
 
 commit;

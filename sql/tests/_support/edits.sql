@@ -8,5 +8,5 @@ returns timestamptz language sql as $$
     'key', 'k', 'key_mode', 'replace', 'args', jsonb_build_object('text', p_text),
     'debounce', p_debounce, 'debounce_max', p_max))) e $$;
 comment on function qwf_test.edit is
-  'At a time of 2026-01-01, enqueues the job of key k that takes the last text, and returns when it '
-  'starts.';
+  'At a time of 2026-01-01, enqueues the job of key k that takes the last text, and returns when '
+  'it starts.';

@@ -5,7 +5,8 @@ select qwf_test.set_now('2026-01-01 12:00Z');
 select qwf.enqueue('index', '{"n": 1}', key => 'k', debounce => '5 s');
 select qwf_test.set_now('2026-01-01 12:00:03Z');
 create temp table said as
-select e.* from qwf.enqueue_many('[{"task": "index", "key": "k", "debounce": "5 s", "expires": 1}]') e;
+select e.*
+from qwf.enqueue_many('[{"task": "index", "key": "k", "debounce": "5 s", "expires": 1}]') e;
 select results_eq('select merged, kept, run_at from said',
   $$ values (true, 'old args', '2026-01-01 12:00:08Z'::timestamptz) $$, 'the caller is told');
 select results_eq('select inputs ->> $$n$$, run_at, expires_at from qwf.jobs',

@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 select qwf_test.edit('12:00:00', '1 h');
 select qwf.run_next(j.id) from qwf.jobs j;
@@ -15,6 +15,10 @@ select is(qwf_test.edit('12:00:04', '1 h'), '2026-01-01 13:00:04Z', 'another pri
 select qwf.change_job(j.id, run_at => '2026-01-01 12:00:10Z') from qwf.jobs j
 where j.status = 'scheduled';
 select is(qwf_test.edit('12:00:05', '1 h'), '2026-01-01 12:00:10Z', 'another time');
+select qwf.cancel_job(j.id) from qwf.jobs j where j.status = 'scheduled';
+select qwf.finish(j.id, j.token, 'completed') from qwf.jobs j where j.status = 'running';
+select qwf.retry_job(j.id) from qwf.jobs j where j.status = 'cancelled';
+select is(qwf_test.edit('12:00:06', '1 h'), null, 'retried before it ever started');
 
 select * from finish();
 rollback;

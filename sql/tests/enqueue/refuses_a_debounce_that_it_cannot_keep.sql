@@ -14,7 +14,8 @@ select pg_temp.refused('{"key": "k", "run_at": "2030-01-01Z"}',
   'debounce: not with run_at, which it sets');
 select pg_temp.refused('{"key": "k", "debounce": "0 s"}', 'debounce: positive, at most a year');
 select pg_temp.refused('{"key": "k", "debounce": "-1 s"}', 'debounce: positive, at most a year');
-select pg_temp.refused('{"key": "k", "debounce": "367 days"}', 'debounce: positive, at most a year');
+select pg_temp.refused('{"key": "k", "debounce": "367 days"}',
+  'debounce: positive, at most a year');
 select pg_temp.refused('{"key": "k", "debounce_max": "4 s"}',
   'debounce_max: at least debounce, at most ten years');
 select pg_temp.refused('{"key": "k", "debounce_max": "11 years"}',

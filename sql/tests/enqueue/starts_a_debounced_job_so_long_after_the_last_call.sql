@@ -2,7 +2,8 @@ begin;
 select plan(7);
 
 select is(qwf_test.edit('12:00:00'), '2026-01-01 12:00:05Z', 'a new job');
-select is(qwf_test.edit('12:00:03', p_text => 'b'), '2026-01-01 12:00:08Z', 'each call starts anew');
+select is(qwf_test.edit('12:00:03', p_text => 'b'), '2026-01-01 12:00:08Z',
+  'each call starts anew');
 select is(qwf_test.edit('12:00:04', '2 s', p_text => 'c'), '2026-01-01 12:00:06Z',
   'the last call says how long');
 select results_eq('select status::text, inputs ->> $$text$$ from qwf.jobs',

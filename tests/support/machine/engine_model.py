@@ -133,6 +133,8 @@ class Job:
     inputs: Json = field(default_factory=dict)
     key: str | None = None
     once: bool = False
+    started: bool = False  # of a job with a key that is not once: nothing is merged into it
+    start_by: datetime | None = None  # no call with debounce moves run_at beyond it
     missing: set[int] = field(default_factory=set)  # dependencies, or elements, not ended yet
     elements: list[int] | None = None  # of a map that has begun
     parent: int | None = None  # the map this is an element of
@@ -232,6 +234,57 @@ class Model:
             job.expires_at = max(run_at or self.now, self.now) + expires
         self.jobs[job.id] = job
         return job.id
+
+    def edit(
+        self, node: Node, text: Json, debounce: timedelta | None, got: int
+    ) -> tuple[int, bool, str, datetime | None]:
+        """A call with a key of its task, which replaces what waits: the answer of enqueue_many."""
+        asked = self.now + (debounce or timedelta())
+        latest = self.now + 10 * (debounce or timedelta())
+        there = self._of_key(node.name, started=False)
+        if there is not None and there.wanted_dead:
+            self._close(there, "cancelled")
+            there = None
+        if there is None:
+            job = Job(self._fresh(got, self.jobs), "queued", node.name, "cpu", node=node)
+            job.key, job.inputs, job.start_by = node.name, text, latest if debounce else None
+            self._enter(job, asked if debounce else None)
+            self.jobs[job.id] = job
+            return job.id, False, "new", job.run_at
+        starts = self.now
+        if there.status == "scheduled":
+            assert there.run_at is not None
+            starts = there.run_at
+        bound = there.start_by if there.attempt == 0 else None
+        latest = min(bound or starts, latest)
+        at = min(asked, latest) if debounce else min(asked, latest, starts)
+        there.node, there.inputs, there.priority, there.queue = node, text, 100, "cpu"
+        if bound is not None or (debounce and at > self.now and at != there.run_at):
+            there.start_by = latest
+        if at > self.now:
+            there.status, there.run_at = "scheduled", at
+        elif there.status == "scheduled":
+            self._queue(there)
+        return there.id, True, "new args", at if at > self.now else None
+
+    def _of_key(self, key: str | None, started: bool) -> Job | None:
+        """The unfinished job of a key of edits that has started, or that waits."""
+        for job in self.jobs.values():
+            fits = not job.once and (job.key, job.started) == (key, started)
+            if key is not None and fits and job.run is None and job.status in ACTIVE:
+                return job
+        return None
+
+    def _supersede(self, taken: list[Job]) -> None:
+        """A job that starts ends the older one of its key, which waits for its next try; while
+        that one is locked, the job is left."""
+        for job in list(taken):
+            older = None if job.started else self._of_key(job.key, started=True)
+            if older is not None and older.id in self.locked_jobs:
+                taken.remove(job)
+            elif older is not None:
+                self._close(older, "cancelled")
+            job.started = job in taken and job.key is not None and not job.once
 
     def _key_holder(self, task: str, key: str | None) -> int | None:
         for job in self.jobs.values():
@@ -334,6 +387,7 @@ class Model:
         for job in free:
             if len(taken) < max_jobs and self._has_room(job, taken):
                 taken.append(job)
+        self._supersede(taken)
         require(picked == {j.id for j in taken}, "what is claimed", picked, [j.id for j in taken])
         handed = []
         for job in taken:
@@ -376,7 +430,12 @@ class Model:
             and (bool(job.attempt) or not job.expires_at or job.expires_at > self.now)
             and (worker or Worker("", self.now)).could_run(job)
             and not (worker is not None and self._avoids(job, worker.host))
+            and not self._waits_for_older(job)
         )
+
+    def _waits_for_older(self, job: Job) -> bool:
+        older = None if job.started else self._of_key(job.key, started=True)
+        return older is not None and older.status in ("queued", "running")
 
     def _leaves(self, queue: str, name: str) -> set[bool]:
         """Return True if the worker leaves the first job that it could take to a better one. Both
@@ -1040,7 +1099,8 @@ class Model:
         if not job.once and self._key_holder(job.task, job.key) is not None:
             return KEY_TAKEN
         self._renew(job)
-        job.run_at = None
+        job.run_at = job.start_by = None
+        job.started = False
         self._queue(job)
         return None
 
@@ -1132,7 +1192,7 @@ class Model:
         job = self._waiting(job_id)
         if isinstance(job, Refused):
             return job
-        job.run_next = True
+        job.run_next, job.start_by = True, None
         if job.status == "scheduled" and job.node.looked_at and job.attempt == 0:
             job.run_at = self.now
         elif job.status == "scheduled":
@@ -1152,7 +1212,7 @@ class Model:
         if queue is not None and job.queue is not None:
             job.queue = queue
         if run_at is not None:
-            job.run_at = run_at
+            job.run_at, job.start_by = run_at, None
         when = run_at or (job.run_at if job.status == "scheduled" else None)
         later = when is not None and when > self.now
         if later or (job.status == "scheduled" and job.node.looked_at and job.attempt == 0):

@@ -83,7 +83,7 @@ select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attemp
   array(select a.outcome from qwf.job_attempts a where a.job_id = j.id order by a.attempt),
   case when j.status in ('queued', 'scheduled', 'running') then j.avoid_host end,
   case when j.status in ('queued', 'scheduled', 'running') then j.avoid_until end,
-  case when j.status = 'scheduled' then j.run_at end, j.claimed_by
+  case when j.status = 'scheduled' then j.run_at end, j.claimed_by, j.start_by
 from qwf.jobs j
 """
 RUNS = """
@@ -165,6 +165,7 @@ class Session:
                 *((job.avoids if job.status in ACTIVE else None) or (None, None)),
             )
             require(row[: len(wanted)] == wanted, f"job {job.node.name} is, is to be", row, wanted)
+            require(row[-1] == job.start_by, "its latest start is, is to be", row, job)
             if job.status == "scheduled":
                 self._adopt_wait(job, row[len(wanted)])
         wanted_runs = {
@@ -403,6 +404,17 @@ class Machine(RuleBasedStateMachine):
                 requires=requires,
             )
             enqueue(main, node, priority, key, once, run_at, expires)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS and not self.opened)
+    @rule(
+        text=numbers,
+        debounce=st.sampled_from([None, 5.5, 5.5, 30.25]),
+        attempts=st.sampled_from([None, 2]),
+    )
+    def edit(self, text: int, debounce: float | None, attempts: int | None) -> None:
+        with self.step() as main:
+            wait = None if debounce is None else timedelta(seconds=debounce)
+            edit(main, Node("e", (), max_attempts=attempts), {"n": text}, wait)
 
     # working
 
@@ -903,6 +915,16 @@ def enqueue(
     )
     wanted = s.model.enqueue(node, key, once, run_at, priority, expires, got)
     require(got == wanted, "enqueue answers", got, wanted)
+
+
+def edit(s: Session, node: Node, text: Json, debounce: timedelta | None) -> None:
+    item = {"task": node.name, "queue": "cpu", "key": node.name, "key_mode": "replace",
+            "args": text, "max_attempts": node.max_attempts}  # fmt: skip
+    if debounce is not None:
+        item["debounce"] = f"{debounce.total_seconds()} s"
+    (got,) = s.rows("select * from qwf.enqueue_many(%s)", Jsonb([item]))
+    wanted = s.model.edit(node, text, debounce, got[0])
+    require(got == wanted, "an edit answers", got, wanted)
 
 
 def claim(
