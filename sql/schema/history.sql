@@ -44,7 +44,7 @@ create table qwf.job_events (
   type text not null check (type in (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
     'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
-    'worker_server', 'server_broken', 'folder_moved')),
+    'worker_server', 'server_broken', 'folder_moved', 'older_code')),
   actor text not null,
   detail jsonb not null default '{}'
 );

@@ -119,7 +119,9 @@ comment on column qwf.job_details.beat_at is 'When the body last reported progre
 comment on column qwf.job_details.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.job_details.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
-comment on column qwf.job_details.origin is 'Who made it: api, run, or schedule:name.';
+comment on column qwf.job_details.origin is
+  'Who made it: api, python (the typed client, which has compared the arguments with the '
+  'function), run, or schedule:name.';
 comment on column qwf.job_details.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.job_details.key_state is
