@@ -12,7 +12,7 @@ create table _qwf.event_log (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
     'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
     'worker_server', 'worker_model', 'worker_stopped', 'host_forgotten', 'server_broken',
-    'folder_moved', 'run_ended', 'job_failed', 'question_asked', 'question_answered',
+    'folder_moved', 'older_code', 'run_ended', 'job_failed', 'question_asked', 'question_answered',
     'events_restarted', 'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed',
     'definition_changed', 'schema_changed')),
   subject text,

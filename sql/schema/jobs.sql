@@ -78,7 +78,8 @@ create table qwf.jobs (
   finished_at timestamptz,
   acting_for text default
     case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
-  schedule text
+  schedule text,
+  checked boolean not null default false
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 
@@ -191,6 +192,9 @@ comment on column qwf.jobs.login is
 comment on column qwf.jobs.acting_for is
   'For whom that session said it acts; nobody checks it. Null: it said nothing.';
 comment on column qwf.jobs.schedule is 'The schedule that enqueued it; null: none did.';
+comment on column qwf.jobs.checked is
+  'The typed Python client has compared the arguments with the function of the task: a worker that '
+  'cannot take them has older code.';
 comment on column qwf.jobs.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.jobs.key_state is

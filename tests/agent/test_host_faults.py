@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from qwf_agent.system.test_write import why_unwritable
+from qwf_agent.system.writable import why_unwritable
 from support.disks import small_disk
 from support.harness import PACKAGE, Database, StartAgent, clean_environment, until
 

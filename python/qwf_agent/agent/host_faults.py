@@ -1,5 +1,5 @@
-"""What an agent does when a job ends by a fault of its host: it takes no more of such jobs for a
-while, and other hosts get them."""
+"""Acts when a job ends by a fault of this host: the agent takes no more of such jobs for a while,
+and other hosts get them."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from qwf_agent.system.test_write import why_unwritable
+from qwf_agent.system.writable import why_unwritable
 
 INSTANCE = "{instance}"  # in a path: the first characters of the id of the database
 SHORT = 8

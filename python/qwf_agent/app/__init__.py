@@ -22,7 +22,14 @@ from qwf_agent.app.calls import drive, drive_async
 from qwf_agent.app.cells import cell_for
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, Statement
 from qwf_agent.app.jobs import Enqueued, NewJob, enqueue_one
-from qwf_agent.app.options import Options, SqlValue, convert_options, for_each_job, json_of
+from qwf_agent.app.options import (
+    Options,
+    SqlValue,
+    checked,
+    convert_options,
+    for_each_job,
+    json_of,
+)
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
 from qwf_agent.app.statuses import NotCompleted
 
@@ -176,6 +183,7 @@ class Task(Generic[P, R]):
         task = SqlValue(self.name)
         inputs = json_of(f"the arguments of {self.name} are", given)
         options = {name: value for name, value in self._options.items() if value is not None}
+        options["labels"] = checked(options.get("labels"))
         return SqlCall("enqueue", {"task": task, "args": inputs, **options})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -82,6 +83,10 @@ class SqlValue(NamedTuple):
     from_now: timedelta | None = None
 
 
+JSON = "{}::jsonb"
+CHECKED = SqlValue('{"qwf.checked": true}', JSON)
+
+
 class OptionKind(NamedTuple):
     """The allowed values of an option, in words, and their conversion; None means that it is
     something else."""
@@ -150,11 +155,11 @@ def _moment(value: Any) -> SqlValue | None:
 
 
 def _dict(value: Any) -> SqlValue | None:
-    return SqlValue(to_json(value), "{}::jsonb") if isinstance(value, dict) else None
+    return SqlValue(to_json(value), JSON) if isinstance(value, dict) else None
 
 
 def _list_or_dict(value: Any) -> SqlValue | None:
-    return SqlValue(to_json(value), "{}::jsonb") if isinstance(value, (list, dict)) else None
+    return SqlValue(to_json(value), JSON) if isinstance(value, (list, dict)) else None
 
 
 TEXT = OptionKind("a text", _text)
@@ -221,6 +226,14 @@ def for_each_job(options: Mapping[str, SqlValue | None]) -> dict[str, str]:
     return {name: text for name, text in texts_of.items() if DEFAULTS.get(name) != text}
 
 
+def checked(labels: SqlValue | None) -> SqlValue:
+    """The labels of a job whose arguments were compared with the function of its task, with a mark
+    that the engine takes out: a worker that does not know an argument then has older code."""
+    if labels is None:
+        return CHECKED
+    return SqlValue(json.dumps({**json.loads(labels.text), **json.loads(CHECKED.text)}), JSON)
+
+
 def seconds_of(what: str, value: object) -> float | SqlValue:
     """A duration in seconds; a text as SQL takes it. Raises TypeError if it is neither."""
     converted = DURATION.convert(value)
@@ -250,7 +263,7 @@ def texts(**given: str | None) -> dict[str, SqlValue]:
 def json_of(what: str, value: object) -> SqlValue:
     """A value as JSON. Raises TypeError or ValueError, naming what it is, if it is not."""
     try:
-        return SqlValue(to_json(value), "{}::jsonb")
+        return SqlValue(to_json(value), JSON)
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{what} not JSON: {error}") from None

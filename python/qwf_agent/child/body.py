@@ -35,7 +35,12 @@ NOT_NULL = (int, float, bool, str, list, dict, Path)
 
 
 class WrongArguments(Exception):
-    """The job has an argument that the body does not take, or lacks one that it needs."""
+    """The job has an argument that the body does not take, or lacks one that it needs. `is_null`:
+    the argument is there, but null."""
+
+    def __init__(self, problem: str, is_null: bool = False) -> None:
+        super().__init__(problem)
+        self.is_null = is_null
 
 
 class BadOutput(Exception):
@@ -106,7 +111,8 @@ class Body:
                 elif inputs[name] is None and name in self._not_null:
                     raise WrongArguments(
                         f"{self._parameters.function_name}() needs the argument {name!r}, which is "
-                        f"null: give it a value, or declare {name}: {self._not_null[name]} | None"
+                        f"null: give it a value, or declare {name}: {self._not_null[name]} | None",
+                        is_null=True,
                     )
                 else:
                     arguments[name] = self._coerce(name, inputs[name])

@@ -18,7 +18,7 @@ from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, OutRootFailed, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
 from qwf_agent.child.scoreboard import Scoreboard
-from qwf_agent.system.test_write import UNWRITABLE, why_unwritable
+from qwf_agent.system.writable import UNWRITABLE, why_unwritable
 
 
 class JobContext:

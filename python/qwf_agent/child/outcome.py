@@ -87,8 +87,9 @@ def of_exception(
         return of_exit(error.code, str(error))
     if isinstance(error, SystemExit):
         return _of_system_exit(error)
-    if isinstance(error, WrongArguments):  # another try would have the same arguments
-        return JobOutcome("fatal", error=clip(str(error), limit))
+    if isinstance(error, WrongArguments):  # the engine knows whether the producer has newer code
+        detail = {} if error.is_null else {"reason": "arguments"}
+        return JobOutcome("fatal", error=clip(str(error), limit), detail=detail)
     if isinstance(error, BadOutput):
         return JobOutcome("error", error=clip(str(error), limit))
     if isinstance(error, ImportFailed):

@@ -29,7 +29,8 @@ declare
 begin
   if p_job.key_mode = 'replace' then
     update qwf.jobs j set
-      inputs = p_job.args, labels = p_job.labels, queue = p_job.queue,
+      inputs = p_job.args, checked = _qwf.is_checked(p_job.labels),
+      labels = p_job.labels - 'qwf.checked', queue = p_job.queue,
       priority = p_job.priority, limit_by = p_job.limit_by, expires_at = v_expires_at,
       max_attempts = p_job.max_attempts, max_losses = p_job.max_losses, backoff = p_job.backoff,
       timeout = p_job.timeout, required_model = p_job.model, light = p_job.light,

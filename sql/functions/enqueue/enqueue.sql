@@ -44,7 +44,8 @@ begin
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, enqueue.max_losses,
       nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max) = 0
-    and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
+    and enqueue.requires = '{}' and enqueue.labels in ('{}', '{"qwf.checked": true}')
+    and enqueue.project = ''
     and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
     v_job := (
@@ -62,7 +63,7 @@ begin
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      on_failure, project, labels, created_at)
+      on_failure, project, checked, labels, created_at)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
@@ -71,7 +72,8 @@ begin
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure,
-      coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), v_now)
+      coalesce(enqueue.project, ''), _qwf.is_checked(enqueue.labels),
+      coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now)
     returning j.id into v_id;
     if v_asleep and not v_later then
       perform _qwf.wake(enqueue.queue, 1);

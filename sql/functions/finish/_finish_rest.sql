@@ -35,7 +35,8 @@ begin
       or exists (  -- a token ends one attempt
       select from qwf.job_attempts a
       where a.job_id = r.job_id and a.token = r.token
-        and a.outcome = r.outcome and a.error is not distinct from r.error
+        and (a.outcome = r.outcome and a.error is not distinct from r.error
+          or r.outcome = 'fatal' and a.detail ->> 'reason' = 'older_code')
         and (j.attempt > a.attempt or j.status <> 'completed'
           or j.output is not distinct from r.output)) then 'ok' else 'lost' end,
     coalesce(j.run_id = any (v_done.pending), false)

@@ -2,7 +2,7 @@
 -- Purpose: Decides the next state of a job whose attempt ended: the state machine of an attempt, in
 --   one place.
 -- Guarantees: Errors and transient failures count against max_attempts, losses against max_losses;
---   a release counts against neither. A job that should stop never goes back to the queue, and
+--   a release counts against neither, and waits p_retry_after_s if that is given. A job that should stop never goes back to the queue, and
 --   nobody is asked about it. Inlined into its caller's query.
 -- Called by: _write_ended.
 
@@ -10,7 +10,8 @@ begin;
 
 create function _qwf.transition(
   p_outcome text, p_stopped boolean, p_failures int, p_losses int, p_max_attempts int,
-  p_max_losses int, p_backoff jsonb, p_on_failure text, p_settings qwf.settings)
+  p_max_losses int, p_backoff jsonb, p_on_failure text, p_retry_after_s numeric,
+  p_settings qwf.settings)
 returns setof _qwf.transition
 language sql stable rows 1
 as $$
@@ -44,6 +45,7 @@ as $$
           then _qwf.backoff_seconds(coalesce(p_backoff, p_settings.error_backoff), c.failures)
         when 'tempfail'
           then _qwf.backoff_seconds(coalesce(p_backoff, p_settings.transient_backoff), c.failures)
+        when 'released' then p_retry_after_s::double precision
       end as wait
     from (select
       p_failures + (p_outcome in ('error', 'tempfail', 'fatal'))::int as failures,

@@ -3,7 +3,7 @@
 --   waits, asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
---   least detail.retry_after_s, at most an hour of it. The reason of a cancel request
+--   least detail.retry_after_s, a release exactly so long, both at most an hour of it. The reason of a cancel request
 --   is read before _write_reports deletes the request. A standalone job without an
 --   on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
@@ -24,9 +24,9 @@ begin
     update qwf.jobs j set
       status = t.status, output = case when t.status = 'completed' then h.output end,
       failures = t.failures, losses = t.losses,
-      run_at = case when t.status = 'scheduled'
-        then p_now + greatest(t.wait * (0.9 + 0.2 * random()), a.retry_after_s) * interval '1 s'
-        end,
+      run_at = case when t.status = 'scheduled' then p_now + interval '1 s' * greatest(
+        case when h.outcome <> 'released' then t.wait * (0.9 + 0.2 * random()) end,
+        a.retry_after_s) end,
       position = case when t.status = 'queued' then _qwf.next_position(t.front) else j.position end,
       queued_at = case
         when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
@@ -53,13 +53,14 @@ begin
     cross join lateral (select case
       when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full') then (
         select w.host from qwf.workers w where w.id = h.claimed_by) end,
-      case when h.outcome = 'tempfail' and _qwf.as_number(h.detail -> 'retry_after_s') > 0
+      case when h.outcome in ('tempfail', 'released') and _qwf.as_number(h.detail -> 'retry_after_s') > 0
         then least((h.detail -> 'retry_after_s')::numeric, 3600) end,
       coalesce(h.on_failure, (select q.on_failure from qwf.queues q where q.name = h.queue))
       ) a (host, retry_after_s, on_failure)
     cross join lateral _qwf.transition(
       h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
-      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, a.on_failure, p_settings) t
+      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, a.on_failure, a.retry_after_s,
+      p_settings) t
     where j.ctid = h.row
     returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.claimed_by, h.outcome,
       h.detail)::_qwf.ended as job

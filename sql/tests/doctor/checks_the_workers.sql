@@ -39,8 +39,8 @@ select is(pg_temp.finds('workers'), format('problem: worker %s takes no jobs of 
 update qwf.workers set stats = '{}';
 select qwf.suspend_worker(w.id, 'cannot write /data/out (Read-only file system)') from worker w;
 select matches(pg_temp.finds('workers'), '^problem: box-a suspended: cannot write /data/out '
-  '\(Read-only file system\) -> mend it, then: qwf worker on --host box-a --all; by itself it tries '
-  'again at ', 'it has suspended itself');
+  '\(Read-only file system\) -> mend it, then: qwf worker on --host box-a --all; by itself it '
+  'tries again at ', 'it has suspended itself');
 
 select * from finish();
 rollback;

@@ -15,7 +15,7 @@ select
   j.avoid_host, j.avoid_until, j.start_by, j.parent_id, j.element, j.elements, j.failed_elements,
   j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
   j.beat_at, j.last_error, j.last_exit_code,
-  j.login, j.acting_for, j.schedule, j.key, j.key_state, j.once, j.labels, j.created_at,
+  j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once, j.labels, j.created_at,
   j.queued_at, j.started_at, j.finished_at,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
   round(extract(epoch from
@@ -131,6 +131,9 @@ comment on column qwf.job_details.login is
 comment on column qwf.job_details.acting_for is
   'For whom that session said it acts; nobody checks it. Null: it said nothing.';
 comment on column qwf.job_details.schedule is 'The schedule that enqueued it; null: none did.';
+comment on column qwf.job_details.checked is
+  'The typed Python client has compared the arguments with the function of the task: a worker that '
+  'cannot take them has older code.';
 comment on column qwf.job_details.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.job_details.key_state is

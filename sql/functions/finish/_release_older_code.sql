@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/finish/_release_older_code
+-- Purpose: Turns the failure of a job whose arguments the body does not know into a release, if the
+--   producer had compared them with the function: then the worker runs older code than the
+--   producer.
+-- Guarantees: The job waits 15 s, and no budget is counted. An hour after the first such release it
+--   fails after all; another outcome in between begins a new hour. The first release writes an
+--   event. Reads nothing but p_held unless a report has the reason arguments.
+-- Locks: the caller has locked the jobs.
+-- Called by: _write_reports.
+
+begin;
+
+create function _qwf.release_older_code(p_held _qwf.held[], p_now timestamptz)
+returns _qwf.held[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_held _qwf.held;
+  v_host text;
+  v_since timestamptz;
+  v_all _qwf.held[] := '{}';
+begin
+  if not exists (
+    select from unnest(p_held) h
+    where h.outcome = 'fatal' and h.detail ->> 'reason' = 'arguments') then
+    return p_held;
+  end if;
+  foreach v_held in array p_held loop
+    if v_held.outcome = 'fatal' and v_held.detail ->> 'reason' = 'arguments' and exists (
+      select from qwf.jobs j where j.id = v_held.id and j.checked)
+    then
+      select min(a.finished_at) into v_since
+      from qwf.job_attempts a
+      where a.job_id = v_held.id and a.detail ->> 'reason' = 'older_code'
+        and a.attempt > coalesce((
+          select max(b.attempt) from qwf.job_attempts b
+          where b.job_id = v_held.id and b.outcome <> 'released'), 0);
+      if v_since is null or v_since > p_now - interval '1 h' then
+        v_host := coalesce((select w.host from qwf.workers w where w.id = v_held.claimed_by),
+          v_held.claimed_by);
+        v_held.outcome := 'released';
+        v_held.error := format('%s runs older code: %s', v_host, split_part(v_held.error, ';', 1));
+        v_held.detail := v_held.detail || '{"reason": "older_code", "retry_after_s": 15}';
+      end if;
+      if v_since is null then
+        insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+        values (p_now, v_held.run_id, v_held.id, 'older_code', v_held.claimed_by,
+          jsonb_build_object('attempt', v_held.attempt, 'error', left(v_held.error, 1000)));
+      end if;
+    end if;
+    v_all := v_all || v_held;
+  end loop;
+  return v_all;
+end $$;
+
+commit;
