@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import psycopg
@@ -13,7 +13,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb, set_json_loads
 
 from qwf_agent import config, migrate
-from qwf_agent.look import hints, values
+from qwf_agent.look import hints, masking, values
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.migrate import trust
 
@@ -137,6 +137,17 @@ def many(
 ) -> list[DictRow]:
     """The rows a query returns."""
     return conn.execute(query, parameters).fetchall()
+
+
+def secret_words(conn: Connection) -> Sequence[str]:
+    """The words by which the settings know what may be a secret; each, if nobody can say."""
+    try:
+        return cast("Sequence[str]", call(conn, "secret_keys"))
+    except (
+        psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
+        psycopg.errors.InsufficientPrivilege,
+    ):  # fmt: skip
+        return masking.EVERY
 
 
 def quiet(conn: Connection) -> None:
