@@ -172,6 +172,15 @@ def test_secrets_are_masked_and_long_values_cut(visit: Visit, db: Db) -> None:
     assert "The first 60,000 of 70" in page
 
 
+def test_of_a_progress_bar_its_last_state_is_shown(visit: Visit, db: Db) -> None:
+    """A worker in another language sends what a body printed as it came."""
+    log = "begin\r\n 10 %\r 20 %\r\n"
+    job = fail(db, "w", "t", "no", log_tail=log)
+    page = visit("admin").text(f"/jobs/{job}")
+    assert "begin\n 20 %" in page
+    assert "10 %" not in page
+
+
 @pytest.fixture
 def hiding(monkeypatch: pytest.MonkeyPatch) -> None:
     """The words that a page reads from the settings."""
