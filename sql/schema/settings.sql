@@ -39,6 +39,8 @@ create table qwf.settings (
   max_error_bytes int not null default 262144
     check (max_error_bytes between 1 and 16777216),
   max_log_bytes int not null default 65536 check (max_log_bytes between 1 and 16777216),
+  secret_keys text[] not null
+    default '{password,passwd,token,secret,authorization,api_key,apikey}',
   retention interval not null default '30 days' check (retention > '0 s'),
   events_keep interval not null default '90 days' check (events_keep > '0 s'),
   -- within these bounds, now() plus or minus a setting is still a valid time
@@ -47,7 +49,10 @@ create table qwf.settings (
   constraint times_are_in_reach check (
     greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
       gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
-    and greatest(retention, events_keep) <= '1000 years')
+    and greatest(retention, events_keep) <= '1000 years'),
+  constraint secret_keys_are_words check (
+    cardinality(secret_keys) <= 100 and array_position(secret_keys, null) is null
+    and '' <> all (secret_keys) and length(array_to_string(secret_keys, ',')) <= 5000)
 );
 insert into qwf.settings default values;
 
@@ -108,6 +113,8 @@ comment on column qwf.settings.max_elements is 'Longest list that a map can run 
 comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
 comment on column qwf.settings.max_log_bytes is
   'Longest log kept with an attempt, in bytes: its first quarter and its end.';
+comment on column qwf.settings.secret_keys is
+  'Parts of names, in any case: texts below a key with one of them are hidden from readers.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
 comment on column qwf.settings.events_keep is
   'How long events are kept, whatever they are about: see view events.';

@@ -58,6 +58,11 @@ def test_binary_output_does_no_harm(shared: Database) -> None:
     assert "\ufffd" in attempt["log_tail"]
 
 
+def test_of_a_progress_bar_its_last_state_is_kept(shared: Database) -> None:
+    attempt = shared.attempted(shared.enqueue("printing", {"what": "a progress bar"}))
+    assert attempt["log_tail"] == "100 %"
+
+
 def test_the_beginning_and_the_end_of_a_long_log_are_kept(shared: Database) -> None:
     attempt = shared.attempted(shared.enqueue("printing", {"what": "much"}))
     log = attempt["log_tail"]

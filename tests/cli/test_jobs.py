@@ -195,6 +195,18 @@ def test_a_followed_log_separates_attempts(on_db: Cli, failed: str) -> None:
     assert rest.startswith("── attempt 3 ──\nline 1\n")
 
 
+def test_of_a_progress_bar_its_last_state_is_shown(on_db: Cli, db: Db) -> None:
+    """A worker in another language sends what a body printed as it came."""
+    job = on_db("enqueue", "send").stdout.strip()
+    db.execute(
+        "select qwf.finish(job_id, token, 'fatal', null, 'no', %s) from qwf.claim('default', 'w')",
+        (Jsonb({"log_tail": "begin\r\n 10 %\r 20 %\r\n"}),),
+    )
+    shown = on_db("job", job).stdout
+    assert " 20 %" in shown
+    assert "10 %" not in shown
+
+
 def test_a_job_that_waits_forever_is_shown(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('later', run_at => 'infinity')")
     shown = on_db("job", 1)

@@ -11,9 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from qwf_agent.look import masking
 from qwf_agent.web.pages import job as page_of_job
 from qwf_agent.web.pages import waiting
-from qwf_agent.web.site import masking
 from support import poison
 from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
 from support.visitors import FORM, Visit, Visitor
@@ -172,6 +172,21 @@ def test_secrets_are_masked_and_long_values_cut(visit: Visit, db: Db) -> None:
     assert "The first 60,000 of 70" in page
 
 
+def test_of_a_progress_bar_its_last_state_is_shown(visit: Visit, db: Db) -> None:
+    """A worker in another language sends what a body printed as it came."""
+    log = "begin\r\n 10 %\r 20 %\r\n"
+    job = fail(db, "w", "t", "no", log_tail=log)
+    page = visit("admin").text(f"/jobs/{job}")
+    assert "begin\n 20 %" in page
+    assert "10 %" not in page
+
+
+@pytest.fixture
+def hiding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words that a page reads from the settings."""
+    monkeypatch.setattr(masking, "_of_this_process", ("password", "token", "secret", "api_key"))
+
+
 COUNTS = {"max_tokens": 20, "prompt_tokens_details": {"cached_tokens": 3}, "tokens": [4], "n": None}
 
 
@@ -180,7 +195,9 @@ COUNTS = {"max_tokens": 20, "prompt_tokens_details": {"cached_tokens": 3}, "toke
     [{"token": "hush"}, {"token": ["hush"]}, {"Secret_key": {"a": {"b": "hush"}}},
      {"token": 'a\\"hush\\'}, {"api_key": [{"a": "hush"}, "hush"]}, {"a": [{"password": "hush"}]}],
 )  # fmt: skip
-def test_texts_under_secret_keys_are_masked_and_counts_are_not(value: dict[str, Any]) -> None:
+def test_texts_under_secret_keys_are_masked_and_counts_are_not(
+    hiding: None, value: dict[str, Any]
+) -> None:
     whole = {"first": COUNTS, **value, "last": "seen"}
     shown = masking.masked(whole)
     assert "hush" not in str(shown)
@@ -192,11 +209,105 @@ def test_texts_under_secret_keys_are_masked_and_counts_are_not(value: dict[str, 
         assert "hus" not in start, start
 
 
-def test_secrets_are_masked_in_a_value_that_is_cut() -> None:
+def test_secrets_are_masked_in_a_value_that_is_cut(hiding: None) -> None:
     text = json.dumps({"a": COUNTS, "token": "hush" + "y" * page_of_job.MOST_TEXT})
     shown = page_of_job.shown({"text": text, "letters": 99_999, "stored": 9})["text"]
     assert "hush" not in shown
     assert '"max_tokens": 20' in shown
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [{"password": "hush", "n": 1}, {"token": ["a", "b"]}, {"Secret": {"a": [{"b": "x"}]}}, {},
+     {"list": [{"name": "a", "token": "x"}, {"name": "b", "token": "y"}]}],
+)  # fmt: skip
+def test_what_comes_back_with_masks_gets_its_secrets_again(
+    hiding: None, stored: dict[str, Any]
+) -> None:
+    assert masking.unmasked(masking.masked(stored), stored) == stored
+    edited = {**masking.masked(stored), "more": {"password": "new"}}
+    assert masking.unmasked(edited, stored) == {**stored, "more": {"password": "new"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        ({"secret": masking.MASK}, "secret"),
+        ({"a": {"password": masking.MASK}}, "a.password"),
+        ({"tokens": [masking.MASK, masking.MASK]}, "tokens[1]"),
+        ({"list": [{"name": "b", "token": masking.MASK}]}, "list[0]"),
+        ({"list": {"token": masking.MASK}}, "list.token"),
+    ],
+)
+def test_a_mask_that_hides_nothing_known_is_refused(
+    hiding: None, given: dict[str, Any], where: str
+) -> None:
+    """Elements of a list that change places do not get the secrets of each other."""
+    stored = {"password": "x", "tokens": ["y"], "n": 1,
+              "list": [{"name": "a", "token": "1"}, {"name": "b", "token": "2"}]}  # fmt: skip
+    with pytest.raises(ValueError, match=re.escape(f"{where} is hidden")):
+        masking.unmasked(given, stored)
+
+
+def test_a_job_is_retried_with_other_arguments(visit: Visit, db: Db) -> None:
+    args = {"password": "hush", "list": [{"token": "t"}], "n": 0.10, "big": 2**60}
+    job = failed_with(db, args)
+    visitor = visit("operator")
+    page = visitor.text(f"/jobs/{job}")
+    field = re.findall(r'<textarea name="args"[^>]*>(.*?)</textarea>', page, re.DOTALL)[0]
+    text = html.unescape(field)
+    assert "hush" not in page
+    shown = json.loads(text)
+    assert (shown["password"], shown["big"]) == (masking.MASK, 2**60)
+
+    for ascii_only in (True, False):
+        lost = json.dumps({"a": {"token": masking.MASK}}, ensure_ascii=ascii_only)
+        refused = act(visitor, f"/jobs/{job}", "retry_job", job_id=job, args=lost)
+        assert (refused.status_code, "a.token is hidden" in refused.text) == (422, True)
+    refused = act(visitor, f"/jobs/{job}", "retry_job", job_id=job, args=masking.MASK)
+    assert (refused.status_code, "nothing was changed" in refused.text) == (422, True)
+    assert state_and_args(db, job) == ("failed", args)
+
+    changed = text.replace('"n": 0.1', '"n": 0.2')
+    assert act(visitor, f"/jobs/{job}", "retry_job", job_id=job, args=changed).status_code == 200
+    assert state_and_args(db, job) == ("queued", {**args, "n": 0.2})
+    page = visitor.text(f"/jobs/{job}")
+    assert "old_args" in page
+    assert "hush" not in page, "nor in the event"
+
+
+def test_arguments_that_are_left_as_they_are_are_no_change(visit: Visit, db: Db) -> None:
+    job = failed_with(db, {"password": "hush", "n": 1})
+    visitor = visit("operator")
+    page = visitor.text(f"/jobs/{job}")
+    field = re.findall(r'<textarea name="args"[^>]*>(.*?)</textarea>', page, re.DOTALL)[0]
+    text = html.unescape(field)
+    assert act(visitor, f"/jobs/{job}", "retry_job", job_id=job, args=text).status_code == 200
+    assert state_and_args(db, job) == ("queued", {"password": "hush", "n": 1})
+    query = "select detail from qwf.event_overview where type = 'retried'"
+    assert db.execute(query).fetchall() == [({},)]
+
+
+def failed_with(db: Db, args: dict[str, Any]) -> int:
+    """A job with these arguments that has failed."""
+    job = enqueue(db, "t", args=args)
+    finish(db, claim(db, "default", "w")[0], "fatal", "no")
+    return job
+
+
+def state_and_args(db: Db, job: int) -> tuple[Any, ...] | None:
+    return db.execute("select status::text, inputs from qwf.jobs where id = %s", (job,)).fetchone()
+
+
+def test_the_words_of_secrets_are_a_setting(visit: Visit, db: Db) -> None:
+    job = enqueue(db, "t", args={"IBAN": "hush", "password": "shown"})
+    visitor = visit("admin")
+    change = {"changes": '{"secret_keys": ["iban"]}'}
+    assert act(visitor, f"/jobs/{job}", "change_settings", **change).status_code == 200
+    page = visitor.text(f"/jobs/{job}")
+    assert "hush" not in page
+    assert "shown" in page
+    assert 'data-secret="iban"' in page
 
 
 def waiting_job(db: Db, state: str) -> int:

@@ -11,7 +11,7 @@ import click
 import psycopg
 
 from qwf_agent import config
-from qwf_agent.cli import cell_routing, errors
+from qwf_agent.cli import cell_routing, errors, output
 from qwf_agent.look import cells, connection, standby
 from qwf_agent.look.connection import LOCK_WAIT_S, WHERE, Connection, connect, dsn_option
 
@@ -89,7 +89,18 @@ def connect_to_cell(
 ) -> Connection:
     """Connect to the database that the command is for: that of `dsn` or `cell`, else the cell of
     its ids or of the key of something new, else the only one. For a command that only reads, that
-    is a standby, if one is named."""
+    is a standby, if one is named. What is printed from now on lacks what the settings of that
+    database call a secret."""
+    conn = _connect_to_cell(dsn, cell, key, reads)
+    try:
+        output.hide_secrets(connection.secret_words(conn))
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def _connect_to_cell(dsn: str | None, cell: str | None, key: str | None, reads: bool) -> Connection:
     if dsn is not None and cell is not None:
         raise click.UsageError("--dsn and --cell exclude each other")
     known = {} if dsn is not None else config.find_cells()

@@ -85,8 +85,8 @@ def listed(*, alone: str | None = None) -> Callable[[Callable[..., Any]], Callab
                 found = addresses.call_command(command, conn, **options)
                 if found is not None and not found.rows:
                     known_names.note_unseen(conn, **found.asked)
-            if found is not None:
-                found.show(as_json)
+                if found is not None:
+                    found.show(as_json)
 
         return run
 
@@ -99,10 +99,12 @@ def _show_all(
     down: list[str] = []
     unknown: list[click.BadParameter] = []  # a queue, say, that another cell may have
     parts: list[Listing] = []
+    secret: set[str] = set()  # the words of all cells
     for name, conn, _, _ in cells.answering(known, connection.connect, down):
         with conn:
             try:
                 standby.warn(conn)
+                secret.update(connection.secret_words(conn))
                 found = addresses.call_command(command, conn, **options)
             except psycopg.OperationalError as error:
                 if not conn.broken:
@@ -117,6 +119,7 @@ def _show_all(
         raise unknown[0]
     if not parts:
         errors.fail("no cell answers", code=NO_DATABASE, details=down)
+    output.hide_secrets(secret)
     merged(parts).show(options["as_json"])
     for line in down:
         click.echo(f"missing: cell {draw.visible(line)}", err=True)

@@ -5,17 +5,44 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console, RenderableType
 
+from qwf_agent.look import masking
 from qwf_agent.look.draw.visible import Terminal
 
+F = TypeVar("F", bound=Callable[..., Any])
 WIDE = 200
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+SHOWS = "qwf_agent.show_secrets"  # of the context of a command
+NOTE = "note: texts that may be secret are hidden; --show-secrets shows them"
+
+
+def _show_secrets(ctx: click.Context, _param: click.Parameter, given: bool) -> None:
+    ctx.meta[SHOWS] = given
+
+
+def json_option(command: F) -> F:
+    """Options --json and --show-secrets; the command gets `as_json`."""
+    command = click.option(
+        "--show-secrets", is_flag=True, expose_value=False, is_eager=True, callback=_show_secrets,
+        help="Print also texts below keys like password.",
+    )(command)  # fmt: skip
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(
+        command
+    )
+
+
+def hide_secrets(words: Iterable[str]) -> None:
+    """Print from now on no text below a key with one of these words, unless the command was told
+    to."""
+    context = click.get_current_context(silent=True)
+    shows = context is not None and context.meta.get(SHOWS, False)
+    masking.hide_everywhere(() if shows else words)
 
 
 def console(stderr: bool = False) -> Console:
@@ -38,7 +65,10 @@ def show(content: RenderableType) -> None:
 
 def show_json(value: Any) -> None:
     """Print for a program."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False, default=_json))
+    shown = masking.masked(value)
+    if shown != value:
+        click.echo(NOTE, err=True)
+    click.echo(json.dumps(shown, indent=2, ensure_ascii=False, default=_json))
 
 
 def _json(value: object) -> object:

@@ -6,7 +6,7 @@ import contextlib
 import getpass
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import psycopg
@@ -15,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb, set_json_loads
 
 from qwf_agent import config, migrate
-from qwf_agent.look import hints, values
+from qwf_agent.look import hints, masking, values
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.migrate import trust
 
@@ -155,6 +155,17 @@ def many(
 ) -> list[DictRow]:
     """The rows a query returns."""
     return conn.execute(query, parameters).fetchall()
+
+
+def secret_words(conn: Connection) -> Sequence[str]:
+    """The words by which the settings know what may be a secret; each, if nobody can say."""
+    try:
+        return cast("Sequence[str]", call(conn, "secret_keys"))
+    except (
+        psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
+        psycopg.errors.InsufficientPrivilege,
+    ):  # fmt: skip
+        return masking.EVERY
 
 
 def quiet(conn: Connection) -> None:

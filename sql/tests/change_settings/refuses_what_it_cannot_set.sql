@@ -1,5 +1,5 @@
 begin;
-select plan(18);
+select plan(22);
 
 create function pg_temp.hint() returns text language plpgsql as $$
 declare
@@ -41,6 +41,9 @@ select qwf_test.explains($$ select qwf.change_settings('{"lease": "5 days"}') $$
 select throws_ok($$ select qwf.change_settings('{"poll": "1 week", "lease": "1 min"}') $$, 'QW005',
   'setting out of range');
 
+select throws_ok(format('select qwf.change_settings(%L)', jsonb_build_object('secret_keys', k)),
+  'QW005', null, k::text)
+from unnest(array['["a", ""]', '["a", null]', '"a"', '{"a": 1}']::jsonb[]) k;
 select throws_ok(
   format('select qwf.change_settings(%L)', jsonb_build_object('retention', r.value)), 'QW005',
   'invalid setting', 'who keeps jobs for 7 means days')

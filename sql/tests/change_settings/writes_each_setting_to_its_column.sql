@@ -4,6 +4,7 @@ select plan(1);
 create temp table wanted as
 select o.name, case o.unit
     when 'time' then '"00:00:01"' when 'true or false' then 'true' when 'seconds' then '[7]'
+    when 'texts' then '["x"]'
     else (40 + row_number() over ())::text end::jsonb as value
 from qwf.setting_overview o;
 select qwf.change_settings(jsonb_object_agg(w.name, case

@@ -50,6 +50,7 @@ create temp table allowed (name, roles) as values
   ('cell', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('cell_for', '{qwf_producer,qwf_worker,qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
+    ('secret_keys', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');
 create temp table role (name) as values ('qwf_admin'), ('qwf_producer'), ('qwf_worker'),
   ('qwf_viewer');

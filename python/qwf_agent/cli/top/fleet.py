@@ -13,7 +13,7 @@ import click
 import psycopg
 
 from qwf_agent.cli import addresses, answer
-from qwf_agent.look import connection, hints, standby
+from qwf_agent.look import connection, hints, masking, standby
 from qwf_agent.look import fleet as queries
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw import visible
@@ -73,9 +73,11 @@ class FleetConnection:
         self._change_over.close()
 
     def look(self) -> Glance:
-        """Read a snapshot. A standby has no load of boxes."""
+        """Read a snapshot. A standby has no load of boxes. What is drawn from now on lacks
+        secrets."""
         with self._one_at_a_time:
             conn = self._read_from.connection()
+            masking.hide_everywhere(connection.secret_words(conn))
             found = standby.find(conn)
             return Glance(
                 standby=found,

@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from qwf_agent.look import masking
 from qwf_agent.look.draw import words
 from qwf_agent.look.draw.words import Row
 
@@ -100,7 +101,7 @@ def facts(row: Row, names: Sequence[str]) -> RenderableType:
     for name in names:
         value = row.get(name)
         if isinstance(value, dict | list) and len(words.brief(value)) > MAX_INLINE:
-            pretty = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+            pretty = json.dumps(masking.masked(value), indent=2, ensure_ascii=False, default=str)
             table.add_row(name.replace("_", " "), Text(words.cut(pretty, LONGEST_FACT)))
         elif value or value is False:
             table.add_row(name.replace("_", " "), cell(name, value))

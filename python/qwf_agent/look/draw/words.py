@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
+from qwf_agent.look import masking
 from qwf_agent.look.draw.visible import visible
 
 Row = Mapping[str, Any]
@@ -223,16 +224,17 @@ def cut(text: str, longest: int) -> str:
 
 
 def brief(value: Any) -> str:
-    """Any value on one line."""
+    """Any value on one line, without texts that may be secret."""
     if isinstance(value, str):
         return visible(" ".join(value.split()))
     if isinstance(value, timedelta):
         return spell(value)
     if isinstance(value, dict) and "id" in value and "label" in value:
+        value = masking.masked(value)
         rest = {key: item for key, item in value.items() if key not in {"id", "label"}}
         rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
         return "  ".join([brief(value["label"]), *(f"{key} {brief(rest[key])}" for key in rest)])
-    return visible(json.dumps(value, ensure_ascii=False, default=str))
+    return visible(json.dumps(masking.masked(value), ensure_ascii=False, default=str))
 
 
 def changed(detail: Row) -> list[str]:

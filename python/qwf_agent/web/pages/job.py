@@ -9,13 +9,13 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.look import values
+from qwf_agent.look import masking, values
 from qwf_agent.look.draw import words
+from qwf_agent.web.forms import exact_json
 from qwf_agent.web.pages import waiting
 from qwf_agent.web.pages.jobs import MOST_JOB
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
-from qwf_agent.web.site.masking import masked_start
 from qwf_agent.web.site.page import NotFoundError, Page
 
 MOST_TEXT = 60_000  # letters of a JSON value that are shown
@@ -122,6 +122,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         look.rows(VALUES, job=number),
     )
     given = {row["name"]: shown(row) for row in stored}
+    texts = {row["name"]: row["text"] for row in stored}
     page = {
         "job": job | {"telling": telling(job)},
         "strip": strip(job),
@@ -129,6 +130,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "attempts": lanes(job, attempts),
         "older": attempts[0]["of"] - len(attempts) if attempts else 0,
         "values": given,
+        "args": editable(texts.get("inputs")) if job["run_id"] is None else None,
         "sources": await _sources(look, job, given.get("inputs"), given.get("resolved")),
         "events": events,
         "files": listed,
@@ -244,8 +246,19 @@ def shown(row: Mapping[str, Any]) -> dict[str, Any]:
         return {"whole": False, "text": None, "size": row["stored"]}
     if len(text) <= MOST_TEXT:
         return {"whole": True, "value": values.read_json(text), "size": row["letters"]}
-    start = masked_start(text[:MOST_TEXT])
+    start = masking.masked_start(text[:MOST_TEXT])
     return {"whole": False, "text": start, "size": row["letters"]}
+
+
+def editable(text: str | None) -> str | None:
+    """The arguments of a job, exact, for a field to change them, with its secrets hidden; None if
+    they are too long."""
+    if text is None or len(text) > MOST_TEXT:
+        return None
+    try:
+        return exact_json.pretty(masking.masked(exact_json.read(text)))
+    except ValueError:  # a number that is longer than Python reads
+        return None
 
 
 def strip(job: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -10,7 +10,9 @@ import psycopg
 from psycopg import sql
 from starlette.datastructures import FormData
 
+from qwf_agent.look import masking
 from qwf_agent.look.draw import words
+from qwf_agent.web.forms import exact_json
 from qwf_agent.web.reads import connections, database
 from qwf_agent.web.site.access import Person
 from qwf_agent.web.site.page import ActionResult
@@ -21,6 +23,7 @@ SURE = "sure"  # a field that says that a loss is meant
 NUL = "nothing was changed: a text has a NUL character, which Postgres cannot store; leave it out"
 MAX_NOTICES = 3
 LOSSES = "select * from qwf.losses(value => %(value)s::interval, queue => %(queue)s)"
+STORED_ARGS = "select j.inputs::text as args from qwf.job_details j where j.id = %(job)s::bigint"
 MOST_LOST = 100_000  # jobs that qwf.losses() counts
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
@@ -132,7 +135,7 @@ ACTIONS: dict[str, Action] = {
         "asked {queue} on {host} to {action} the model",
     ),
     "resume_queue": Action({"name": "text"}, "queue {name} goes on"),
-    "retry_job": Action({"job_id": "bigint"}, "job {job_id} runs again"),
+    "retry_job": Action({"job_id": "bigint", "args": "jsonb"}, "job {job_id} runs again"),
     "retry_jobs": Action({"jobs": "bigint[]"}, "{ok} of {all} jobs run again"),
     "retry_runs": Action({"runs": "bigint[]"}, "{ok} of {all} runs go on"),
     "retry_run": Action({"run_id": "bigint", "from_node": "text"}, "run {run_id} goes on"),
@@ -191,11 +194,14 @@ async def outcome(action: str, form: FormData, person: Person) -> ActionResult:
         return ActionResult("your level may not do this", 403, "level")
     try:
         await _check_loss(action, form, person)
+        form = await _with_secrets(action, form, person)
         rows, notices = await perform(action, form, person)
     except LossError as error:
         return ActionResult(f"nothing was changed: {error}", 409, "loss")
     except UnknownFieldError as error:
         return ActionResult(f"the action has no field {error}", 422, "field")
+    except ValueError as error:
+        return ActionResult(f"nothing was changed: {error}", 422, "args")
     except NothingTickedError as error:
         return ActionResult(f"nothing was changed: tick {error} first", 400, "ticks")
     except psycopg.Error as error:
@@ -268,6 +274,20 @@ async def _check_loss(action: str, form: FormData, person: Person) -> None:
                 f" {queue} within"
                 ' minutes. Tick "delete them" and send it again if you mean it'
             )
+
+
+async def _with_secrets(action: str, form: FormData, person: Person) -> FormData:
+    """A form to retry a job, with the secrets that its page has hidden in the arguments. Raises
+    ValueError if one is not known, psycopg.Error."""
+    text = str(form.get("args", ""))
+    if action != "retry_job" or not masking.may_have_mask(text):
+        return form
+    async with connections.connect(person.dsn) as conn:
+        found = await (await conn.execute(STORED_ARGS, {"job": form.get("job_id")})).fetchall()
+    stored = exact_json.read(found[0]["args"]) if found else None
+    whole = exact_json.write(masking.unmasked(exact_json.read(text), stored))
+    rest = [(key, value) for key, value in form.multi_items() if key != "args"]
+    return FormData([*rest, ("args", whole)])
 
 
 def told(action: str, form: FormData, rows: connections.Rows) -> str:

@@ -232,6 +232,7 @@ async def _open(
         raise ClosedError(error) from None
     files = render.url(request, f"/answer/{token}/files")
     reader = questions.Reader(look, site.files, files, pictures_only=True)
+    await site.hide_secrets()
     try:
         question = await reader.read(link.job)
     except NotFoundError as error:

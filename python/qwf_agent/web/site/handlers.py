@@ -23,6 +23,7 @@ from starlette.responses import (
     Response,
 )
 
+from qwf_agent.look import masking
 from qwf_agent.web.reads import database
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.reads.snapshot import BADGES, Snapshot
@@ -48,6 +49,7 @@ OLD_SCHEMA = (
 )  # fmt: skip
 MOST_PER_S, COUNTED_S = 2.0, 5.0  # refreshes whose answers are FRESH_S old; how long they count
 OLDEST_S = 10.0  # of an answer that a refresh gets, however many tabs there are
+WORDS = "select qwf.secret_keys() as words"
 OUT_OF_DATE = "this form is out of date: load the page again\n"
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -114,6 +116,7 @@ class Site:
 
         async def shown(request: Request, session: Session) -> Response:
             look = Look(self.database, self.refreshes.fresh_s(request))
+            await self.hide_secrets()
             return await self._answer(request, session, page, look, page.read(request, look))
 
         return self.person(shown)
@@ -127,10 +130,16 @@ class Site:
             if not access.csrf_matches(session, form.get("csrf")):
                 return PlainTextResponse(OUT_OF_DATE, 403)
             look, call = Look(self.database), partial(self._told, request, session)
+            await self.hide_secrets()
             found = page.take(request, look, form, call)
             return await self._answer(request, session, page, look, found)
 
         return self.person(taken)
+
+    async def hide_secrets(self) -> None:
+        """Show nothing in this answer that the settings call a secret."""
+        rows, _ = await self.database.rows(WORDS, {}, OLDEST_S)
+        masking.hide(rows[0]["words"])
 
     async def _answer(
         self, request: Request, session: Session, page: Page, look: Look,
@@ -153,6 +162,7 @@ class Site:
     ) -> Response:  # fmt: skip
         """The answer with a page, from what was read for it."""
         leaves = self.access.signs_out
+        await self.hide_secrets()
         (badges,), _ = await self.database.rows(BADGES, {})
         found = {**found, "too_old": await self.database.warning()}
         html = render.page(template, request, session, look, found, page, leaves, badges)

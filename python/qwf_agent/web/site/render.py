@@ -18,12 +18,12 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from qwf_agent import __version__
+from qwf_agent.look import masking
 from qwf_agent.look.draw import words
 from qwf_agent.look.draw.visible import printed, visible, without_escapes
 from qwf_agent.web.reads.database import Look, named_call
 from qwf_agent.web.site import actions
 from qwf_agent.web.site.access import Session
-from qwf_agent.web.site.masking import masked
 from qwf_agent.web.site.page import Page
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -62,6 +62,7 @@ def page(
         parts_left_out=look.left_out,
         called=[],
         signs_out=signs_out,
+        secret_words=masking.secret_words(),
         badges=badges,
         page=shown,
         here=address(request),
@@ -110,6 +111,7 @@ def standing(template: str, request: Request, **found: Any) -> str:
     return _ENVIRONMENT.get_template(template).render(
         found,
         request=request,
+        secret_words=masking.secret_words(),
         url=partial(url, request),
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
         clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
@@ -189,7 +191,7 @@ def length(value: Any) -> str:
 
 def as_json(value: Any) -> str:
     """A value as JSON to read, without texts that may be secret."""
-    return json.dumps(masked(value), indent=2, ensure_ascii=False, default=str)
+    return json.dumps(masking.masked(value), indent=2, ensure_ascii=False, default=str)
 
 
 def _shown(value: Any) -> Any:
