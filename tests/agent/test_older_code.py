@@ -53,7 +53,7 @@ def test_jobs_of_a_newer_web_wait_for_newer_workers(
     why = base.one("select string_agg(w, ' ') from qwf.why_not(%s) w", ids[0])
     assert "after: box-a runs older code: send() does not take the argument 'cc'" in why
     assert base.job(ids[0])["labels"] == {}
-    events = "select count(*) from qwf.job_events where type = 'older_code'"
+    events = "select count(*) from _qwf.event_log where kind = 'older_code'"
     assert base.one(events) == len(ids)
     base.conn.execute(SOON)  # still the old code
     until(lambda: base.one("select min(attempt) from qwf.jobs where id = any(%s)", ids) == 2)

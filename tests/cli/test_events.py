@@ -22,7 +22,7 @@ def happens(db: Db, *subjects: str, kind: str = "fired") -> None:
     for subject in subjects:
         db.execute(
             "insert into _qwf.event_log (kind, subject, detail)"
-            " values (%s, %s, '{\"reason\": \"why\"}')",
+            ' values (%s, %s, \'{"reason": "why"}\')',
             (kind, subject),
         )
     db.execute("select _qwf.number_events()")

@@ -18,8 +18,7 @@ LOCKED = "select last_seq from _qwf.event_numbers for update"
 def happens(session: Session, subject: str, times: int = 1) -> None:
     """Write events, in the transaction that the session has open if any."""
     session.rows(
-        "insert into _qwf.event_log (kind, subject)"
-        " select 'lost', %s from generate_series(1, %s)",
+        "insert into _qwf.event_log (kind, subject) select 'lost', %s from generate_series(1, %s)",
         subject,
         times,
     )

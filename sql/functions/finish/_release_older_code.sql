@@ -44,9 +44,10 @@ begin
         v_held.detail := v_held.detail || '{"reason": "older_code", "retry_after_s": 15}';
       end if;
       if v_since is null then
-        insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-        values (p_now, v_held.run_id, v_held.id, 'older_code', v_held.claimed_by,
-          jsonb_build_object('attempt', v_held.attempt, 'error', left(v_held.error, 1000)));
+        insert into _qwf.event_log (at, run_id, job_id, kind, detail)
+        values (p_now, v_held.run_id, v_held.id, 'older_code', jsonb_build_object(
+          'worker', v_held.claimed_by, 'attempt', v_held.attempt,
+          'error', left(v_held.error, 1000)));
       end if;
     end if;
     v_all := v_all || v_held;

@@ -39,7 +39,7 @@ select _qwf.promote_due();
 select is(pg_temp.fails('arguments'), 'scheduled 00:00:15 0 0 released older_code',
   'within an hour it waits again');
 delete from told;
-select results_eq($$select type, detail from qwf.job_events$$, $$values ('older_code',
+select results_eq($$select kind, detail - 'worker' from _qwf.event_log where kind = 'older_code'$$, $$values ('older_code',
   '{"attempt": 1, "error": "box-a runs older code: t() does not take the argument ''cc''"}'::jsonb)$$,
   'one event, at the first time');
 select qwf_test.travel('1 min');
