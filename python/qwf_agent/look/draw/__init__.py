@@ -15,13 +15,7 @@ from qwf_agent.look.draw.jobs import (
 )
 from qwf_agent.look.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.look.draw.runs import board, changes, earlier_tries, files, run
-from qwf_agent.look.draw.visible import (
-    Visible,
-    printed,
-    visible,
-    visible_values,
-    without_escapes,
-)
+from qwf_agent.look.draw.visible import Visible, printed, visible, visible_values
 from qwf_agent.look.draw.words import (
     LOOKS,
     OVER,
