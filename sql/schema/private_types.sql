@@ -32,6 +32,10 @@ comment on type _qwf.picked is
   'an older job of it that waits for its next try, or a deadline. Of a node also the folder of '
   'its run, and when the run was enqueued.';
 
+create type _qwf.nodes_read as (jobs _qwf.picked[], runs bigint[]);
+comment on type _qwf.nodes_read is
+  'Picked jobs with their inputs, and their runs if one of these has not started (else null).';
+
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is
   'The parts of a limit that a job needs before it is handed out: a locked free slot, and a locked'

@@ -1,12 +1,11 @@
 -- Deploy qwf:functions/claim/_resolve_inputs
 -- Purpose: Resolves the references in the inputs of picked jobs, against outputs as they are now,
---   reads what a worker has to know of their runs, and starts these.
+--   and reads what a worker has to know of their runs.
 -- Guarantees: Keeps the order. Errors become values, also what raises: only the job that raises
 --   gets the error, and fails. If the statement is cancelled after two seconds or more, it has no
 --   time limit any more: the jobs before are handed out, those after it stay queued, and a job that
 --   took two seconds by itself fails. Inputs without a reference, and the args of standalone jobs,
 --   are not read. Each row is found by its place or its id, whatever the statistics say (offset 0).
--- Locks: runs that have not started, if nobody else has locked them.
 -- Raises: 57014 if it is cancelled sooner, or before it has resolved a job; errors that pass (see
 --   _is_passing_error), except 53200 without a hint: one job that needs more memory than there is
 --   would otherwise stop its queue. With a hint the memory for locks is full, which no job causes.
@@ -15,7 +14,7 @@
 begin;
 
 create function _qwf.resolve_inputs(p_picked _qwf.picked[], p_worker text, p_now timestamptz)
-returns _qwf.picked[]
+returns _qwf.nodes_read
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_memoize = off
@@ -72,12 +71,10 @@ begin
     end;
   end loop;
   v_jobs := case when v_refs is null then v_jobs else v_jobs[: v_next - 1] end;
-  if v_is_new then
-    perform _qwf.start_runs(array(select p.run_id from unnest(v_jobs) p), p_now);
-  end if;
-  return case
+  return (case
     when v_refs is not null and exists (select from unnest(v_jobs) p where p.error is not null)
-    then _qwf.fail_unresolved(v_jobs, p_worker, p_now) else v_jobs end;
+      then _qwf.fail_unresolved(v_jobs, p_worker, p_now) else v_jobs end,
+    case when v_is_new then array(select p.run_id from unnest(v_jobs) p) end)::_qwf.nodes_read;
 end $$;
 
 commit;

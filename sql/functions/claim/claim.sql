@@ -44,6 +44,7 @@ declare
   v_walked bigint;
   v_secret bytea := uuid_send(gen_random_uuid());
   v_nodal boolean;
+  v_nodes _qwf.nodes_read;
   v_rare boolean;
 begin
   select
@@ -100,7 +101,8 @@ begin
   end if;
   if v_jobs = '{}' then return; end if;
   if v_nodal then
-    v_jobs := _qwf.resolve_inputs(v_jobs, claim.worker, v_now);  -- may leave the last ones
+    v_nodes := _qwf.resolve_inputs(v_jobs, claim.worker, v_now);  -- may leave the last ones
+    v_jobs := v_nodes.jobs;
   end if;
   if v_rare then delete from qwf.waits w using unnest(v_jobs) p where w.job_id = p.id; end if;
   return query
@@ -115,6 +117,7 @@ begin
     coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
     j.stall_timeout, j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
     coalesce(p.run_created_at, j.created_at), false, null::jsonb;
+  if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.permits <> '{}' then
     perform _qwf.use_permits(v_special.permits, v_jobs, v_now);
   end if;

@@ -33,8 +33,7 @@ declare
 begin
   with ended as materialized (
     select j.id, j.run_id, j.graph_id, j.node_idx, j.parent_id,
-      -- a map that ended early counts when its last element has ended: _settle_maps returns it,
-      -- after this, and it counts in the next round
+      -- a map that ended early counts in the round after _settle_maps returns it
       j.elements is null or j.remaining_deps = 0 as satisfies
     from qwf.jobs j where j.id = any (p_ended)
   ), dependant as materialized (
@@ -78,8 +77,7 @@ begin
       status = k.status,
       started_at = case when k.status <> 'queued' then coalesce(r.started_at, v_now) end,
       finished_at = case when k.status in ('completed', 'failed', 'cancelled') then v_now end
-    from change c
-    cross join lateral (  -- offset 0: each by its id, whatever the statistics say
+    from change c cross join lateral (  -- offset 0: each by its id, whatever the statistics say
       select b.ctid as row, case
           when b.open_nodes = c.closed then coalesce(b.ending, 'completed')
           when b.active_nodes + c.active = 0 and b.waiting_nodes + c.waiting > 0
