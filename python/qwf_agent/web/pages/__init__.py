@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qwf_agent.web.pages import (
     doctor,
+    events,
     failures,
     fleet,
     host,
@@ -39,6 +40,7 @@ PAGES: tuple[Page, ...] = (
     *question.PAGES,
     *queues.PAGES,
     *schedules.PAGES,
+    *events.PAGES,
     *workflows.PAGES,
     *preview.PAGES,
     *start.PAGES,
