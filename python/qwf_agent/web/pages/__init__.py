@@ -5,6 +5,7 @@ from __future__ import annotations
 from qwf_agent.web.pages import (
     audit,
     doctor,
+    events,
     failures,
     fleet,
     host,
@@ -40,6 +41,7 @@ PAGES: tuple[Page, ...] = (
     *question.PAGES,
     *queues.PAGES,
     *schedules.PAGES,
+    *events.PAGES,
     *workflows.PAGES,
     *preview.PAGES,
     *start.PAGES,

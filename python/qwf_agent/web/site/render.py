@@ -40,6 +40,7 @@ MENU = (  # path, name, its key after g
     ("/fleet", "Fleet", "f"),
     ("/queues", "Queues", "q"),
     ("/schedules", "Schedules", "s"),
+    ("/events", "Events", "e"),
     ("/workflows", "Workflows", "w"),
     ("/audit", "Audit", "a"),
     ("/doctor", "Doctor", "d"),
