@@ -5,7 +5,7 @@ begin;
 
 create table qwf.cancel_requests (
   job_id bigint primary key,
-  login name not null default session_user,
+  login text not null default session_user,
   acting_for text default _qwf.acting_for(),
   reason text,
   requested_at timestamptz not null default clock_timestamp()

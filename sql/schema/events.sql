@@ -19,7 +19,7 @@ create table _qwf.event_log (
   names jsonb,
   run_id bigint,
   job_id bigint,
-  login name not null default session_user,
+  login text not null default session_user,
   acting_for text default
     case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
   detail jsonb not null default '{}'

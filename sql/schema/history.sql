@@ -42,7 +42,7 @@ create table qwf.input_answers (
   run_id bigint,
   node_id text,
   value jsonb,
-  login name not null default session_user,
+  login text not null default session_user,
   acting_for text default _qwf.acting_for(),
   by_default boolean not null default false,
   answered_at timestamptz not null default clock_timestamp()

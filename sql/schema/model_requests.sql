@@ -9,7 +9,7 @@ create table qwf.model_requests (
   queue text not null,
   model text,
   action text not null check (action in ('load', 'unload')),
-  login name not null default session_user,
+  login text not null default session_user,
   acting_for text default _qwf.acting_for(),
   requested_at timestamptz not null,
   taken_by text,

@@ -17,7 +17,7 @@ create table qwf.runs (
   context jsonb not null default '{}',
   labels jsonb not null default '{}',
   out_dir text,
-  login name not null default session_user,
+  login text not null default session_user,
   acting_for text default
     case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
   schedule text,

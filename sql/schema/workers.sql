@@ -70,7 +70,7 @@ create table qwf.worker_controls (
   desired_state text not null default 'on' check (desired_state in ('on', 'off')),
   stop_policy text not null default 'hard' check (stop_policy in ('hard', 'drain', 'pause')),
   requested_by text,
-  login name not null default session_user,
+  login text not null default session_user,
   reason text,
   until timestamptz,
   server text,

@@ -17,7 +17,7 @@ as $$
 #variable_conflict use_column
 begin
   return query
-  select case when o.host is null then 'on' else 'off' end, o.stop_policy, o.login::text,
+  select case when o.host is null then 'on' else 'off' end, o.stop_policy, o.login,
     o.acting_for, o.reason,
     o.until, c.server, c.parallel, c.server_idle
   from qwf.workers w

@@ -3,15 +3,16 @@ select plan(14);
 
 select set_config('qwf.acting_for', 'ada', true);
 select qwf_test.question('confirm'), qwf.enqueue('mail'), qwf.enqueue('print');
-select is(concat_ws('/', login, acting_for), session_user || '/ada', 'a job')
+select is(concat_ws('/', login, acting_for), qwf_test.login() || '/ada', 'a job')
 from qwf.jobs where task = 'mail';
-select is(concat_ws('/', login, acting_for), session_user || '/ada', 'a run') from qwf.runs;
+select is(concat_ws('/', login, acting_for), qwf_test.login() || '/ada', 'a run') from qwf.runs;
 select is(concat_ws('/', login, acting_for), '', 'not its nodes, which the run stands for')
 from qwf.jobs where run_id is not null limit 1;
 select qwf_test.as_role('qwf_producer', format($$
   select qwf.change_job(%1$s, priority => 5), qwf.run_next(%1$s), qwf.cancel_job(%1$s),
     qwf.retry_job(%1$s) $$, qwf_test.job('mail')));
-select is(array_agg(distinct concat_ws('/', e.login, e.acting_for)), array[session_user || '/ada'],
+select is(array_agg(distinct concat_ws('/', e.login, e.acting_for)),
+  array[qwf_test.login() || '/ada'],
   'a change of a job')
 from _qwf.event_log e where e.job_id = qwf_test.job('mail');
 select is((select count(*) from _qwf.event_log e where e.job_id = qwf_test.job('mail')), 4::bigint,
@@ -19,18 +20,18 @@ select is((select count(*) from _qwf.event_log e where e.job_id = qwf_test.job('
 
 select qwf_test.claim('default', 2);
 select qwf.cancel_job(qwf_test.job('print'));
-select is(concat_ws('/', login, acting_for), session_user || '/ada', 'a request to cancel')
+select is(concat_ws('/', login, acting_for), qwf_test.login() || '/ada', 'a request to cancel')
 from qwf.cancel_requests;
 
 select qwf.submit_input(qwf_test.run(), 'ask', 'true', acting_for => 'bob');
-select is(concat_ws('/', login, acting_for), session_user || '/bob',
+select is(concat_ws('/', login, acting_for), qwf_test.login() || '/bob',
   'an answer; an argument counts for its call')
 from qwf.input_answers;
 select is(current_setting('qwf.acting_for'), 'ada', 'and no longer');
 select qwf.enqueue_run('question');
 select qwf.cancel_run(max(r.id)) from qwf.runs r;
 select is((select r.error from qwf.runs r order by r.id desc limit 1),
-  format('cancelled by %I, acting for ada', session_user), 'the end of a cancelled run');
+  format('cancelled by %I, acting for ada', qwf_test.login()), 'the end of a cancelled run');
 
 select qwf.worker_control('box-a', 'cpu', 'off'), qwf.worker_control('box-b', 'cpu', 'off',
   acting_for => 'bob');
@@ -39,13 +40,13 @@ insert into qwf.worker_controls (host_label, queue, desired_state, login)
 values ('box-c', 'cpu', 'off', 'mallory');
 reset role;
 select results_eq('select host, login, acting_for from qwf.order_overview order by 1',
-  $$ values ('box-a', session_user, 'ada'), ('box-b', session_user, 'bob'),
-    ('box-c', session_user, 'ada') $$,
+  $$ values ('box-a', qwf_test.login(), 'ada'), ('box-b', qwf_test.login(), 'bob'),
+    ('box-c', qwf_test.login(), 'ada') $$,
   'an order, also one written by hand, which cannot choose the login');
 select results_eq($$ select subject, login, acting_for from _qwf.event_log
   where kind = 'worker_off' order by 1 $$,
-  $$ values ('box-a', session_user, 'ada'), ('box-b', session_user, 'bob'),
-    ('box-c', session_user, 'ada') $$, 'and the event of each');
+  $$ values ('box-a', qwf_test.login(), 'ada'), ('box-b', qwf_test.login(), 'bob'),
+    ('box-c', qwf_test.login(), 'ada') $$, 'and the event of each');
 
 select set_config('qwf.acting_for', E'ada\u202E', true);
 select qwf.worker_control('box-a', 'cpu', 'on');

@@ -8,7 +8,7 @@ select is(_qwf.expire_inputs(), 0, 'not yet');
 select qwf_test.travel('1 day');
 select is(_qwf.expire_inputs(), 1, 'now');
 select results_eq('select value, login, by_default from qwf.input_answers',
-  $$ values ('"b"'::jsonb, session_user, true) $$, 'nobody gave it');
+  $$ values ('"b"'::jsonb, qwf_test.login(), true) $$, 'nobody gave it');
 select is((select output from qwf.jobs), '{"answer": "b"}', 'as if a person had answered');
 
 select * from finish();

@@ -11,7 +11,7 @@ select results_eq($$
 $$, $$
   values ('lost', 'lease_lapsed', 'w', true) $$, 'the attempt says why it ended');
 select results_eq($$ select kind, login, detail ->> 'worker', job_id from _qwf.event_log $$, $$
-  values ('reclaimed', session_user, 'w', qwf_test.job('a')) $$,
+  values ('reclaimed', qwf_test.login(), 'w', qwf_test.job('a')) $$,
   'an unusual event: who took it back, and from whom');
 
 select * from finish();

@@ -8,7 +8,7 @@ select qwf.enqueue_run('w', labels => '{"schedule": "hourly"}');
 select qwf_test.travel('1 h');
 select is(_qwf.fire_schedules(), 1, 'a run of a schedule');
 select results_eq('select schedule, login from qwf.runs order by id',
-  $$ values (null, session_user), ('nightly', session_user) $$,
+  $$ values (null, qwf_test.login()), ('nightly', qwf_test.login()) $$,
   'which says so, as one with such a label does not');
 
 select * from finish();

@@ -41,6 +41,11 @@ as 'select max(j.id) from qwf.jobs j where coalesce(j.node_id, j.task) = p_name'
 comment on function qwf_test.job(text) is
   'The newest job of that node id, or standalone of that task.';
 
+create function qwf_test.login() returns text
+language sql stable
+as 'select session_user';
+comment on function qwf_test.login() is 'The login of the session, as it is recorded.';
+
 create function qwf_test.token(p_name text) returns uuid
 language sql stable
 as 'select j.token from qwf.jobs j where j.id = qwf_test.job(p_name)';

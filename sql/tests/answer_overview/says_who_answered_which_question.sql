@@ -11,7 +11,7 @@ select results_eq($$
   from qwf.answer_overview
   where run_id = qwf_test.run()
 $$, $$
-  values (qwf_test.job('ask'), 'ask', 'input', 'Print it?', 'true'::jsonb, session_user,
+  values (qwf_test.job('ask'), 'ask', 'input', 'Print it?', 'true'::jsonb, qwf_test.login(),
     'ada', false, interval '5 s')
 $$, 'the question, the answer, and who gave it');
 

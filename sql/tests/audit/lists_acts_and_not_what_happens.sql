@@ -8,7 +8,8 @@ select isnt_empty('select from _qwf.event_log', 'and are events');
 select qwf.enqueue('c');
 select qwf.cancel_job(qwf_test.job('c'), 'enough');
 select results_eq('select kind, job_id, login, detail, seq from qwf.audit', $$
-  select 'cancelled', qwf_test.job('c'), session_user, '{"reason": "enough"}'::jsonb, null::bigint
+  select 'cancelled', qwf_test.job('c'), qwf_test.login(),
+    '{"reason": "enough"}'::jsonb, null::bigint
 $$, 'somebody cancelled a job, which is listed before it has a number');
 select is_empty($$
   select v.kind from regexp_matches(pg_get_viewdef('qwf.audit'::regclass), '''(\w+)''::text', 'g') m

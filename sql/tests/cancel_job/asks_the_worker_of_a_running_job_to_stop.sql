@@ -9,7 +9,7 @@ select is(qwf.cancel_job(qwf_test.job('a'), 'too slow'), 'requested', 'not yet c
 select results_eq('select * from qwf.jobs', 'select * from held',
   'the row of a running job is never touched');
 select results_eq('select job_id, login, reason, requested_at from qwf.cancel_requests', $$
-  values (qwf_test.job('a'), session_user, 'too slow',
+  values (qwf_test.job('a'), qwf_test.login(), 'too slow',
     '2030-01-01'::timestamptz) $$, 'who asked, and why');
 select is((select verdict from qwf.heartbeat('w', array[qwf_test.token('a')])), 'cancel',
   'its worker is told');

@@ -8,9 +8,9 @@ select qwf.cancel_job(qwf_test.job('waiting'), 'x'), qwf.cancel_job(qwf_test.job
 select results_eq('select at, job_id, kind, login, detail from _qwf.event_log order by id', $$
   values
     ('2030-01-01'::timestamptz, qwf_test.job('waiting'), 'cancelled',
-      session_user, '{"reason": "x"}'::jsonb),
+      qwf_test.login(), '{"reason": "x"}'::jsonb),
     ('2030-01-01', qwf_test.job('running'), 'cancel_requested',
-      session_user, '{"reason": "y"}')
+      qwf_test.login(), '{"reason": "y"}')
 $$, 'unusual events, by the clock of the engine');
 
 select * from finish();

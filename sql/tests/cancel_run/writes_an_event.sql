@@ -7,7 +7,7 @@ select qwf.cancel_run(qwf_test.run(), 'bored');
 select results_eq('select at, run_id, job_id, kind, login, detail from _qwf.event_log
   where kind = ''cancelled''', $$
   values ('2030-01-01'::timestamptz, qwf_test.run(), null::bigint, 'cancelled',
-    session_user,
+    qwf_test.login(),
     '{"reason": "bored"}'::jsonb) $$, 'an unusual event of the run as a whole');
 
 select * from finish();

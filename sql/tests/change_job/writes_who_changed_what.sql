@@ -5,8 +5,9 @@ select qwf.enqueue('mail');
 select qwf_test.as_role('qwf_producer', 'select qwf.change_job(id, priority => 5), qwf.run_next(id)
   from (values (' || qwf_test.job('mail') || ')) j (id)');
 select results_eq('select kind, login, detail from _qwf.event_log order by id',
-  $$ values ('changed', session_user, '{"old": {"priority": 100}, "new": {"priority": 5}}'::jsonb),
-    ('changed', session_user, '{"old": {"run_next": false}, "new": {"run_next": true}}') $$,
+  $$ values ('changed', qwf_test.login(),
+      '{"old": {"priority": 100}, "new": {"priority": 5}}'::jsonb),
+    ('changed', qwf_test.login(), '{"old": {"run_next": false}, "new": {"run_next": true}}') $$,
   'the login, and what differs');
 select qwf.change_job(qwf_test.job('mail'), priority => 5), qwf.run_next(qwf_test.job('mail'));
 select is((select count(*) from _qwf.event_log), 2::bigint, 'nothing differs: no event');

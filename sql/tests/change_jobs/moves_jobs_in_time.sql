@@ -12,7 +12,7 @@ select is(array[qwf_test.claim('default'), qwf_test.claim('default')],
 select count(*) from qwf.change_jobs(array[qwf_test.job('a')], run_at => '2100-01-01');
 select is(qwf_test.state('a'), 'scheduled', 'later');
 select results_eq('select distinct login, detail - ''old'' - ''new'' from _qwf.event_log
-  where kind = ''changed''', $$ values (session_user, '{}'::jsonb) $$,
+  where kind = ''changed''', $$ values (qwf_test.login(), '{}'::jsonb) $$,
   'each is written, with the login');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 

@@ -7,9 +7,9 @@ select results_eq($$
   select subject, login, acting_for, detail from qwf.audit order by subject
 $$, $$
   values
-    ('lease', session_user, 'ada',
+    ('lease', qwf_test.login(), 'ada',
       '{"old": {"lease": "00:00:30"}, "new": {"lease": "00:02:00"}}'::jsonb),
-    ('retention', session_user, 'ada',
+    ('retention', qwf_test.login(), 'ada',
       '{"old": {"retention": "30 days"}, "new": {"retention": "40 days"}}')
 $$, 'what it was and what it is; none for one that stays the same');
 select qwf.change_settings('{"lease": "2 min"}');

@@ -3,8 +3,9 @@ select plan(4);
 
 select qwf.create_queue('mail', max_running => 2);
 select results_eq($$ select subject, login, detail from qwf.audit $$, $$
-  values ('mail', session_user, '{"new": {"max_running": 2, "placement": "spread", "paused": false,
-    "on_failure": "fail", "keep_completed": true}}'::jsonb) $$, 'a new queue, with what it is');
+  values ('mail', qwf_test.login(), '{"new": {"max_running": 2, "placement": "spread",
+    "paused": false, "on_failure": "fail", "keep_completed": true}}'::jsonb) $$,
+  'a new queue, with what it is');
 select qwf.create_queue('mail', max_running => 2);
 select is((select count(*) from qwf.audit), 1::bigint, 'nothing differs: no event');
 select qwf.create_queue('mail', lease => '5 min', unset => '{max_running}');

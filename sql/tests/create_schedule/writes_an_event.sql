@@ -4,7 +4,7 @@ select plan(5);
 select qwf_test.set_now('2030-01-01');
 select qwf.create_schedule('x', 'report', every => '1 h', args => '{"password": "s3cret"}');
 select results_eq($$ select kind, subject, login, detail -> 'new' ->> 'task' from qwf.audit $$,
-  $$ values ('schedule_changed', 'x', session_user, 'report') $$, 'a new schedule');
+  $$ values ('schedule_changed', 'x', qwf_test.login(), 'report') $$, 'a new schedule');
 select qwf.create_schedule('x', 'report', every => '1 h', args => '{"password": "s3cret"}');
 select is((select count(*) from qwf.audit), 1::bigint, 'nothing differs: no event');
 select qwf.create_schedule('x', 'report', every => '1 h', args => '{"password": "0ther"}');

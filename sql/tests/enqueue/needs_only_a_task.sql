@@ -15,7 +15,7 @@ $$, $$
     null::timestamptz, null::int, null::jsonb, null::interval, null::text, null::int, null::bigint,
       0,
     '2030-01-01'::timestamptz, '2030-01-01'::timestamptz,
-    session_user::text collate "default", null::text, null::text
+    qwf_test.login(), null::text, null::text
   from made
 $$, 'the id of a job that is queued, with the defaults');
 

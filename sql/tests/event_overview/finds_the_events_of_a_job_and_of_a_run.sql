@@ -19,7 +19,7 @@ $$, $$
 $$, 'of a run: its own, and those of its jobs, also of one that is gone');
 select results_eq($$
   select kind, run_id, login, detail from qwf.event_overview where job_id = qwf_test.job('b')
-$$, $$ values ('expired', null::bigint, session_user, '{}'::jsonb) $$, 'of a standalone job');
+$$, $$ values ('expired', null::bigint, qwf_test.login(), '{}'::jsonb) $$, 'of a standalone job');
 select bag_eq('select id from qwf.event_overview', 'select id from _qwf.event_log',
   'every event is in it once, also of jobs that are gone');
 

@@ -4,7 +4,7 @@ select plan(3);
 select qwf.enqueue('a');
 select qwf_test.attempt('a', 'lost', detail => '{"reason": "oom", "signal": 9}');
 select results_eq('select kind, login, job_id, detail from _qwf.event_log', $$
-  values ('lost', session_user, qwf_test.job('a'),
+  values ('lost', qwf_test.login(), qwf_test.job('a'),
     '{"attempt": 1, "worker": "w", "reason": "oom", "signal": 9, "now": "queued"}'::jsonb)
 $$, 'an unusual event');
 select qwf_test.attempt('a');

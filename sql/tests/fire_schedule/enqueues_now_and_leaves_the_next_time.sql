@@ -17,7 +17,7 @@ select results_eq('select next_at, fired, last_due_at, last_fired_at, last_job_i
   'its next time stays, the rest is counted');
 select results_eq('select kind, job_id, login, detail from _qwf.event_log
   where job_id is not null',
-  $$ values ('fired', qwf_test.job('report'), session_user, '{"schedule": "x"}'::jsonb) $$,
+  $$ values ('fired', qwf_test.job('report'), qwf_test.login(), '{"schedule": "x"}'::jsonb) $$,
   'and who did it is written');
 select qwf_test.set_now('2026-03-01 13:00:00+00');
 select is(_qwf.fire_schedules(), 0, 'while it is not over, the next time is skipped');

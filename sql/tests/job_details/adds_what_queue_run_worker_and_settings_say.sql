@@ -23,13 +23,13 @@ select qwf.cancel_job(qwf_test.job('s/a'));
 select results_eq($$
   select stop_login, stop_at from qwf.job_details where node_id = 's/a'
 $$,
-  $$ values (session_user, '2030-01-01 00:00:02.5'::timestamptz) $$, 'who asked to stop it');
+  $$ values (qwf_test.login(), '2030-01-01 00:00:02.5'::timestamptz) $$, 'who asked to stop it');
 select qwf.enqueue('b', queue => 'cpu');
 select qwf.pause_queue('cpu');
 select results_eq($$
   select host, seconds, released, workflow, queue_paused, failure_means, stop_login
   from qwf.job_details where task = 'b'
-$$, $$ values (null, null::float8, 0, null, true, 'ask', null::name) $$,
+$$, $$ values (null, null::float8, 0, null, true, 'ask', null) $$,
   'a job that waits has no more');
 select qwf.resume_queue('cpu');
 select qwf_test.claim();

@@ -9,9 +9,9 @@ select results_eq($$
   select o.queue, o.state, o.policy, o.login, o.acting_for, o.reason, o.until
   from qwf.order_overview o where o.host = 'a' order by o.queue
 $$, $$
-  values ('cpu', 'off', 'drain', session_user, 'ada', 'new card',
+  values ('cpu', 'off', 'drain', qwf_test.login(), 'ada', 'new card',
       '2026-01-01 13:00'::timestamptz),
-    ('gpu', 'on', 'hard', session_user, 'bob', null, null)
+    ('gpu', 'on', 'hard', qwf_test.login(), 'bob', null, null)
 $$, 'as they were given');
 select is_empty('select * from qwf.switched_off', 'though none is in force');
 

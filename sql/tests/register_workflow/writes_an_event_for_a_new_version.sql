@@ -8,11 +8,11 @@ from (values ('{"name": "w", "steps": [{"id": "s", "kind": "pipeline", "pipeline
 select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "b", "node": "b"}]}');
 select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "a", "node": "a"}]}');
 select results_eq($$ select kind, subject, login, detail from qwf.audit order by id $$, $$ values
-  ('definition_changed', 'p', session_user, '{"of": "pipeline", "new": {"version": 1}}'::jsonb),
-  ('definition_changed', 'w', session_user, '{"of": "workflow", "new": {"version": 1}}'),
-  ('definition_changed', 'p', session_user,
+  ('definition_changed', 'p', qwf_test.login(), '{"of": "pipeline", "new": {"version": 1}}'::jsonb),
+  ('definition_changed', 'w', qwf_test.login(), '{"of": "workflow", "new": {"version": 1}}'),
+  ('definition_changed', 'p', qwf_test.login(),
     '{"of": "pipeline", "old": {"version": 1}, "new": {"version": 2}}'),
-  ('definition_changed', 'p', session_user,
+  ('definition_changed', 'p', qwf_test.login(),
     '{"of": "pipeline", "old": {"version": 2}, "new": {"version": 1}}')
 $$, 'registered and changed, also back; none for the same content');
 

@@ -12,8 +12,8 @@ select qwf.finish(job_id, token, 'completed') from claimed;
 select ok(pg_temp.report(token), 'and when it has just ended') from claimed;
 select results_eq(
   $$ select login, detail from _qwf.event_log where kind = 'folder_moved' $$,
-  $$ values (session_user, '{"worker": "w", "moved_to": "/x"}'::jsonb),
-    (session_user, '{"worker": "w", "moved_to": "/x"}') $$, 'events');
+  $$ values (qwf_test.login(), '{"worker": "w", "moved_to": "/x"}'::jsonb),
+    (qwf_test.login(), '{"worker": "w", "moved_to": "/x"}') $$, 'events');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ create temp table first_answer as select qwf.submit_input(qwf_test.run(), 'ask',
 select results_eq($$
   select id, job_id, run_id, node_id, value, login, acting_for, answered_at from qwf.input_answers
 $$, $$
-  select id, qwf_test.job('ask'), qwf_test.run(), 'ask', '"cat"'::jsonb, session_user, 'ada',
+  select id, qwf_test.job('ask'), qwf_test.run(), 'ask', '"cat"'::jsonb, qwf_test.login(), 'ada',
     '2030-01-01'::timestamptz
   from first_answer $$, 'a row of history');
 select qwf_test.question('text');

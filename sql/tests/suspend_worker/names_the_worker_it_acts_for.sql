@@ -4,7 +4,7 @@ select plan(2);
 create temp table worker as select qwf.register_worker('box', 'cpu') as id;
 select qwf.suspend_worker(id, 'five failed') from worker;
 select results_eq($$ select login, acting_for, reason from qwf.switched_off $$,
-  $$ select session_user, id, 'five failed' from worker $$, 'the login, for its worker');
+  $$ select qwf_test.login(), id, 'five failed' from worker $$, 'the login, for its worker');
 select is(_qwf.acting_for(), null, 'which it says for this call alone');
 
 select * from finish();

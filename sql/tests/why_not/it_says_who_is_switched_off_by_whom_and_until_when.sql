@@ -11,7 +11,7 @@ select qwf.enqueue('t', queue => 'gpu', model => 'sam');
 select qwf.worker_control('box', 'gpu', 'off', 'drain', 'ann', 'new card', '2026-01-01 13:00Z');
 select is((select pg_temp.why() limit 1), (select format('worker %s cannot take it: box is '
   'switched off (drain) by %I, acting for ann until 2026-01-01 13:00:00+00, because: new card', id,
-  session_user) from worker),
+  qwf_test.login()) from worker),
   'the nearest miss first');
 select results_eq($$ select pg_temp.why() offset 1 $$, $$
   select format('worker %s cannot take it: it has no task t, it does not know model sam', unfit)

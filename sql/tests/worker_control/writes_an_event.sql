@@ -7,9 +7,9 @@ select qwf.worker_control('box', 'gpu', 'on', acting_for => 'ann');
 select results_eq($$
   select kind, login, acting_for, detail from _qwf.event_log order by id
 $$, $$ values
-  ('worker_off', session_user, 'ann', jsonb '{"host":"box","queue":"gpu","policy":"pause",
+  ('worker_off', qwf_test.login(), 'ann', jsonb '{"host":"box","queue":"gpu","policy":"pause",
     "reason":"hot","new":{"desired_state":"off","stop_policy":"pause","reason":"hot"}}'),
-  ('worker_on', session_user, 'ann', '{"host":"box","queue":"gpu","policy":"hard",
+  ('worker_on', qwf_test.login(), 'ann', '{"host":"box","queue":"gpu","policy":"hard",
     "old":{"desired_state":"off","stop_policy":"pause","reason":"hot"},
     "new":{"desired_state":"on","stop_policy":"hard"}}')
 $$, 'each order that changed something');

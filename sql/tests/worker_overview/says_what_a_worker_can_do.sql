@@ -8,7 +8,7 @@ select qwf.worker_control('box', 'gpu', 'off', 'pause', 'ann');
 select results_eq($$ select live, tasks, models, labels ->> 'zone', stats, stop_policy,
     stop_login, stop_acting_for from qwf.worker_overview $$,
   $$ values (true, '{draw}'::text[], '{flux}'::text[], 'a', '{"model_loads": 3}'::jsonb, 'pause',
-    session_user, 'ann') $$, 'as announced, without its servers');
+    qwf_test.login(), 'ann') $$, 'as announced, without its servers');
 select is((select count(*) from qwf.worker_overview where host = 'other'), 0::bigint,
   'of no other box');
 

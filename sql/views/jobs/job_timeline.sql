@@ -25,7 +25,7 @@ cross join lateral (
   union all
   select e.at, null, e.kind,
     coalesce(e.detail ->> 'worker',
-      quote_ident(e.login) collate "default" || coalesce(', acting for ' || e.acting_for, '')),
+      quote_ident(e.login) || coalesce(', acting for ' || e.acting_for, '')),
     null, null, left(nullif(e.detail, '{}')::text, 200)
   from _qwf.event_log e
   where e.job_id = j.id and e.kind <> 'job_failed'  -- its attempt tells
