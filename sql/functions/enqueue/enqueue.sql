@@ -67,8 +67,7 @@ begin
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
-      case when not v_later then _qwf.next_position() end,
-      case when not v_later then v_now end,
+      case when not v_later then _qwf.next_position() end, case when not v_later then v_now end,
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure,

@@ -27,14 +27,14 @@ begin
     format('qwf worker on --host %1$s --queue %2$s; if the box is gone for good: qwf worker forget '
       '--host %1$s --all', o.host, o.queue)
   from qwf.switched_off o
-  where not exists (select from qwf.workers w where w.id = o.requested_by and w.host = o.host)
+  where not exists (select from qwf.workers w where w.id = o.acting_for and w.host = o.host)
   order by o.host, o.queue;
   return query  -- by its own workers
   select 'problem', 'box ' || o.host, format('%s suspended: %s', o.host, o.reason),
     format('mend it, then: qwf worker on --host %s --all; by itself it tries again at %s', o.host,
       _qwf.spell_moment(max(o.until)))
   from qwf.switched_off o
-  join qwf.workers w on w.id = o.requested_by and w.host = o.host
+  join qwf.workers w on w.id = o.acting_for and w.host = o.host
   group by o.host, o.reason
   order by o.host, o.reason;
   return query

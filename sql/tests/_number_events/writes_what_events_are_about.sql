@@ -4,6 +4,7 @@ select plan(5);
 select qwf_test.workflow('w', '[{"id": "a", "queue": "cpu"}]');
 select qwf.enqueue_run('w', project => 'p');
 select qwf.enqueue('mail', queue => 'cpu');
+delete from _qwf.event_log;
 insert into _qwf.event_log (run_id, job_id, kind, subject, names) values
   (qwf_test.run(), null, 'retried', null, null),
   (qwf_test.run(), qwf_test.job('s/a'), 'lost', null, null),

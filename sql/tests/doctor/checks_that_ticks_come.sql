@@ -27,6 +27,7 @@ select qwf.create_schedule('s', 't', every => '1 h');
 update qwf.schedules set next_at = qwf.now() - interval '2 min';
 select matches(pg_temp.finds('tick'), 'schedule s was due at 11:58:00 -> ', 'a schedule is late');
 delete from qwf.schedules;
+delete from _qwf.event_log;
 insert into _qwf.event_log (at, kind) values (qwf.now() - interval '2 min', 'lost');
 select matches(pg_temp.finds('tick'),
   'the oldest event without a number happened 2 min 00 s ago -> ', 'an event has no number');

@@ -23,15 +23,15 @@ select results_eq('select pg_temp.happened(''.'') - ''prompt''', $$ values
   ('{"kind": "question_asked"}'::jsonb), ('{"kind": "question_answered", "job": "aborted"}'),
   ('{"kind": "job_failed", "error": "boom", "attempt": 1}') $$, 'one that asks what to do');
 
-delete from _qwf.event_log;
 select qwf_test.workflow('w', '[{"id": "a"}]');
+delete from _qwf.event_log;
 select qwf.enqueue_run('w'), qwf_test.attempt('s/a', 'fatal');
 select results_eq('select pg_temp.happened(''.'') ->> ''kind''', array['run_ended'],
   'of a node that fails, the end of its run tells');
 
-delete from _qwf.event_log;
 select qwf.register_workflow('{"name": "q", "steps": [{"id": "ask", "kind": "input",
   "widget": "confirm", "prompt": "Go on?", "expires": "1 h", "default": true}]}');
+delete from _qwf.event_log;
 select qwf.enqueue_run('q');
 select results_eq('select pg_temp.happened(''.'')', $$ values ('{"kind": "question_asked",
   "prompt": "Go on?", "expires_at": "2030-01-01T01:00:00+00:00"}'::jsonb) $$, 'a question');

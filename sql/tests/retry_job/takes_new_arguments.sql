@@ -8,7 +8,7 @@ select throws_ok(format('select qwf.retry_job(%s, %L)', qwf_test.job('a'), '{"to
 select qwf_test.report('a', 'fatal'), qwf_test.report('b', 'fatal');
 select lives_ok(format('select qwf.retry_job(%s, %L)', qwf_test.job('a'), '{"to": "y"}'), 'given');
 select results_eq(format($$
-  select type, detail from qwf.event_overview where job_id = %s and type = 'retried' $$,
+  select kind, detail from qwf.event_overview where job_id = %s and kind = 'retried' $$,
   qwf_test.job('a')), $$ values ('retried', '{"old_args": {"to": "x", "none": null}}'::jsonb) $$,
   'the event has the old ones, complete');
 select is((select c.inputs from qwf.claim('default', 'w', 1) c), '{"to": "y"}',
@@ -17,12 +17,12 @@ select is((select inputs from qwf.jobs where task = 'a'), '{"to": "y"}', 'and so
 
 select qwf.retry_job(qwf_test.job('b'), '{}');
 select is((select detail from qwf.event_overview where job_id = qwf_test.job('b')
-  and type = 'retried'), '{}', 'the same arguments are no change');
+  and kind = 'retried'), '{}', 'the same arguments are no change');
 select qwf.cancel_job(qwf_test.job('b')), qwf.retry_job(qwf_test.job('b'), '{"n": 1}'),
   qwf.cancel_job(qwf_test.job('b')), qwf.retry_job(qwf_test.job('b'));
 select is((select inputs from qwf.jobs where task = 'b'), '{"n": 1}', 'without some, they stay');
 select is((select array_agg(detail order by id) from qwf.event_overview
-  where job_id = qwf_test.job('b') and type = 'retried'),
+  where job_id = qwf_test.job('b') and kind = 'retried'),
   '{"{}","{\"old_args\": {}}","{}"}', 'each event has what it replaced');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
