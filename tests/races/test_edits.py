@@ -81,6 +81,7 @@ def produce(conn: Db, edits: Edits, dice: random.Random) -> None:
             {
                 "task": "t", "queue": "cpu", "key": key, "args": {"edit": n}, "key_mode": mode,
                 "labels": {"key": key}, "max_attempts": 2, "backoff": [0.05],
+                "debounce": dice.choice([None, None, "0.05 s"]),
             }
             for key, (n, mode) in batch.items()
         ]  # fmt: skip
