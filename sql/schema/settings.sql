@@ -20,6 +20,7 @@ create table qwf.settings (
   stall_timeout interval not null default '120 s' check (stall_timeout > '0 s'),
   stall_samples int not null default 3 check (stall_samples >= 1),
   idle_gpu_percent real not null default 5 check (idle_gpu_percent between 0 and 100),
+  idle_cpu_percent real not null default 5 check (idle_cpu_percent >= 0),
   idle_ram_bytes bigint not null default 5368709120 check (idle_ram_bytes >= 0),
   gpu_health_window interval not null default '300 s' check (gpu_health_window > '0 s'),
   model_load_grace interval not null default '1200 s' check (model_load_grace >= '0 s'),
@@ -81,8 +82,10 @@ comment on column qwf.settings.avoid_host is
 comment on column qwf.settings.stall_timeout is
   'How long a body that has reported progress may be silent before it counts as stalled.';
 comment on column qwf.settings.stall_samples is
-  'Samples in which GPU and RAM are idle that confirm a stall.';
+  'Samples in which GPU, CPU and RAM are idle that confirm a stall.';
 comment on column qwf.settings.idle_gpu_percent is 'A GPU that is used less than this is idle.';
+comment on column qwf.settings.idle_cpu_percent is
+  'A body whose processes together use less than this of one CPU core is idle.';
 comment on column qwf.settings.idle_ram_bytes is
   'RAM whose use changes less than this between samples is idle.';
 comment on column qwf.settings.gpu_health_window is

@@ -71,7 +71,7 @@ def timed(
 ) -> Iterator[Together]:
     """All stubborn bodies, each with two seconds."""
     with together(server, template, tmp_path_factory.mktemp("timed")) as bodies:
-        for task in STUBBORN:
+        for task in (*STUBBORN, "spinning"):
             bodies.enqueue(task, timeout="2 s")
         yield bodies
 
@@ -87,10 +87,14 @@ def stalling(
         for task in STUBBORN:
             bodies.enqueue(task)
         bodies.enqueue("telling", {"seconds": 3})
+        bodies.enqueue("spinning", {"file": str(home / "a")})
+        bodies.jobs["program"] = bodies.base.enqueue(
+            "spinning", {"file": str(home / "b"), "in_program": True}
+        )
         yield bodies
 
 
-@pytest.mark.parametrize("task", STUBBORN)
+@pytest.mark.parametrize("task", [*STUBBORN, "spinning"])
 def test_the_wall_clock_trips(timed: Together, task: str) -> None:
     attempt = timed.tripped(task, "timeout")
     assert attempt["error"].startswith("timeout")
@@ -107,6 +111,19 @@ def test_importing_a_task_does_not_count_as_its_time(base: Database, start: Star
 @pytest.mark.parametrize("task", STUBBORN)
 def test_no_progress_trips(stalling: Together, task: str) -> None:
     assert "no progress" in stalling.tripped(task, "stalled")["error"]
+
+
+@pytest.mark.parametrize("job", ["spinning", "program"])
+def test_no_progress_ignores_a_body_that_computes(stalling: Together, job: str) -> None:
+    """It or a program of it: however long it is silent."""
+    base, job_id = stalling.base, stalling.jobs[job]
+    suspected = "from qwf.job_events where type = 'stall_suspected' and job_id = %s"
+    until(lambda: base.one(f"select count(*) {suspected}", job_id) >= 2, "two suspicions")
+    most = f"select max((detail -> 'readings' ->> 'most_cpu_percent')::float) {suspected}"
+    assert base.one(most, job_id) > 0
+    tripped = "from qwf.job_events where type = 'tripped' and job_id = %s"
+    measured = f"select count(*) {tripped} and detail -> 'readings' ? 'rss_bytes'"
+    assert base.one(measured, job_id) == 0  # a sampler that gets no CPU time measures nothing
 
 
 def test_no_progress_ignores_a_body_that_never_reported_any(stalling: Together) -> None:

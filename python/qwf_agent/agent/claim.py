@@ -26,14 +26,16 @@ class WatchdogState:
     """Memory of the watchdogs about one running body. Times are on the monotonic clock, in
     seconds; memory in bytes.
 
-    `silent_samples`: card use and memory since the body has been silent for too long.
+    `silent_samples`: use of the card and of the CPU, whether a process was runnable, and use of
+    memory, since the body has been silent for too long.
     """
 
     loading: bool = False
     progress_version: int = 0
     progress_at: float | None = None  # time of the last progress report; None: there is none
     sampled_at: float = 0.0
-    silent_samples: list[tuple[float, int]] = field(default_factory=list)
+    cpu_s: float | None = None  # CPU seconds of the body and its processes at `sampled_at`
+    silent_samples: list[tuple[float, float, bool | None, int]] = field(default_factory=list)
     suspected_stall: dict[str, Any] | None = None  # readings of a body that was silent but active
     window_at: float | None = None  # begin of the current window of the gpu_health watchdog
     window_uses: list[float] = field(default_factory=list)

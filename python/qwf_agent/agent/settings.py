@@ -35,6 +35,7 @@ class Settings:
     stall_timeout: float
     stall_samples: int
     idle_gpu_percent: float
+    idle_cpu_percent: float  # of one core
     idle_ram_bytes: int
     gpu_health_window: float
     model_load_grace: float

@@ -38,13 +38,22 @@ class Sample(NamedTuple):
     reading counts as idle."""
 
     at: float
-    processes: dict[int, tuple[int, str]] = {}  # noqa: RUF012 - never changed
+    processes: dict[int, tuple[int, str, float, bool]] = {}  # noqa: RUF012 - never changed
     cards: dict[int, tuple[float, int]] = {}  # noqa: RUF012 - never changed
     cards_at: float = 0.0
 
     def rss_bytes(self, pid: int) -> int | None:
         """Memory of a child and of every process it started."""
         return self.processes[pid][0] if pid in self.processes else None
+
+    def cpu_s(self, pid: int) -> float | None:
+        """CPU seconds so far of a child and of every process it started."""
+        return self.processes[pid][2] if pid in self.processes else None
+
+    def is_runnable(self, pid: int) -> bool | None:
+        """Return True if a child or a process that it started used the CPU or waited for it; None
+        if it was not measured."""
+        return self.processes[pid][3] if pid in self.processes else None
 
     def state(self, pid: int) -> str | None:
         """State of a child: running, sleeping, stopped, disk-sleep..."""
@@ -203,7 +212,7 @@ class Telemetry:
         cards, stale = answer["cards"], answer["at"] - answer["cards"]["at"] > FRESH_S
         self.sample = Sample(
             answer["at"],
-            {int(pid): (rss, state) for pid, (rss, state) in answer["processes"].items()},
+            {int(pid): tuple(seen) for pid, seen in answer["processes"].items()},
             {} if stale else {int(n): (use, used) for n, (use, used) in cards["uses"].items()},
             cards["at"],
         )

@@ -117,6 +117,8 @@ class Watch:
             sample.at,
             sample.rss_bytes(pid),
             sample.state(pid),
+            sample.cpu_s(pid),
+            sample.is_runnable(pid),
             None if slot.card is None else use,
             used,
             self._max_rss,

@@ -26,8 +26,8 @@ class Trip(NamedTuple):
 
 class Observation(NamedTuple):
     """One observation of a running job. `seconds`: how long its body has run, or its code and model
-    have been loading. `sampled_at`: when the card and the memory of the child and every process it
-    started were measured. `gpu_percent` is None if the job has no visible card."""
+    have been loading. `sampled_at`: when the card, and the memory and CPU seconds of the child and
+    every process it started were measured. `gpu_percent` is None if the job has no visible card."""
 
     claim: Claim
     settings: Settings
@@ -38,6 +38,8 @@ class Observation(NamedTuple):
     sampled_at: float = 0.0
     rss_bytes: int | None = None
     state: str | None = None
+    cpu_s: float | None = None
+    is_runnable: bool | None = None
     gpu_percent: float | None = None
     gpu_used_bytes: int = 0
     max_rss: int | None = None
@@ -57,7 +59,7 @@ def check(seen: Observation) -> Trip | None:
         state.silent_samples.clear()
     state.gpu_peak_bytes = max(state.gpu_peak_bytes, seen.gpu_used_bytes)
     trip = next((trip for watchdog in WATCHDOGS if (trip := watchdog(seen))), None)
-    state.sampled_at = seen.sampled_at
+    state.sampled_at, state.cpu_s = seen.sampled_at, seen.cpu_s
     return trip
 
 
@@ -86,26 +88,31 @@ def memory(seen: Observation) -> Trip | None:
 
 def no_progress(seen: Observation) -> Trip | None:
     """Trips if a body that has reported progress is silent for its stall_timeout, and the next
-    samples show an idle card and constant memory. Activity gives it the same time again."""
+    samples show an idle card, an idle CPU and constant memory. Activity gives it the same time
+    again."""
     state, settings = seen.claim.watchdog_state, seen.settings
     if state.progress_at is None or seen.now - state.progress_at <= seen.claim.stall_timeout:
         return None
     if seen.sampled_at > state.sampled_at:
-        state.silent_samples.append((seen.gpu_percent or 0.0, seen.rss_bytes or 0))
+        cpu_use = _cpu_percent(seen), seen.is_runnable
+        state.silent_samples.append((seen.gpu_percent or 0.0, *cpu_use, seen.rss_bytes or 0))
     if len(state.silent_samples) < settings.stall_samples:
         return None
-    use = max(use for use, _ in state.silent_samples)
-    sizes = [size for _, size in state.silent_samples]
-    moved = max(sizes) - min(sizes)
+    uses, cpu_uses, runnable, sizes = zip(*state.silent_samples, strict=True)
+    use, cpu_use, moved = max(uses), max(cpu_uses), max(sizes) - min(sizes)
     silent = seen.now - state.progress_at
-    readings = {**_readings(seen), "ram_moved_bytes": moved, "most_gpu_percent": use}
+    most = {"ram_moved_bytes": moved, "most_gpu_percent": use, "most_cpu_percent": cpu_use}
+    readings = {**_readings(seen), **most}
     state.silent_samples.clear()
-    if use > settings.idle_gpu_percent or moved > settings.idle_ram_bytes:
+    # On a box with too much work, a body that computes may get less CPU time than that.
+    known = [one for one in runnable if one is not None]
+    computes = cpu_use > settings.idle_cpu_percent or (bool(known) and all(known))
+    if computes or use > settings.idle_gpu_percent or moved > settings.idle_ram_bytes:
         log.info("job %d: silent for %.0f s, but still active", seen.claim.job_id, silent)
         state.suspected_stall = readings
         state.progress_at = seen.now
         return None
-    error = f"stalled: no progress reported for {silent:.0f} s, card idle and memory constant"
+    error = f"stalled: no progress reported for {silent:.0f} s, card and CPU idle, memory constant"
     return Trip("stalled", error, readings)
 
 
@@ -138,6 +145,14 @@ def gpu_health(seen: Observation) -> Trip | None:
     error = f"card hung: idle for {window:.0f} s while the body ran, memory constant"
     readings = {"window_s": round(window, 1), "ram_moved_bytes": moved, "most_gpu_percent": use}
     return Trip("gpu_hung", error, {**_readings(seen), **readings})
+
+
+def _cpu_percent(seen: Observation) -> float:
+    """Use of the CPU since the sample before, in percent of one core; 0 if it is unknown."""
+    state = seen.claim.watchdog_state
+    if seen.cpu_s is None or state.cpu_s is None:
+        return 0.0
+    return round(max(0.0, seen.cpu_s - state.cpu_s) / (seen.sampled_at - state.sampled_at) * 100, 1)
 
 
 def _readings(seen: Observation) -> dict[str, Any]:

@@ -158,15 +158,17 @@ def _bytes(groups: list[Path] | None) -> int | None:
 
 def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:
     """By pid of each child of the agent: the memory of it and every process it started, in bytes,
-    and its state."""
-    parents, sizes, states = {}, {}, {}
+    its state, the CPU seconds of all of them so far, and whether one of them uses the CPU or waits
+    for it."""
+    parents, sizes, states, seconds = {}, {}, {}, {}
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError), process.oneshot():
             parents[process.pid] = process.ppid()
             sizes[process.pid] = process.memory_info().rss
             states[process.pid] = process.status()
+            seconds[process.pid] = sum(process.cpu_times()[:4])  # with those it has waited for
     children = {pid for pid, parent in parents.items() if parent == agent}
-    found: dict[int, list[Any]] = {pid: [0, states.get(pid, "")] for pid in children}
+    found: dict[int, list[Any]] = {pid: [0, states.get(pid, ""), 0.0, False] for pid in children}
     for pid, size in sizes.items():
         owner = next((above for above in _ancestors(pid, parents) if above in children), None)
         if owner is None:
@@ -174,6 +176,8 @@ def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:
                 owner = os.getpgid(pid)
         if owner in found:
             found[owner][0] += size
+            found[owner][2] += seconds.get(pid, 0.0)
+            found[owner][3] |= states.get(pid) == psutil.STATUS_RUNNING
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import re
@@ -401,6 +402,16 @@ def holding_the_gil(file: Path, status_callback: Any) -> None:
     """Hangs in C with the GIL held: no other thread and no signal handler runs."""
     file.write_text(str(os.getpid()))
     beat(status_callback)
+    ctypes.PyDLL(None).sleep(600)
+
+
+@app.task()
+def spinning(file: Path, status_callback: Any, in_program: bool = False) -> None:
+    """Computes in C with the GIL held, or lets a program compute; reports progress once."""
+    file.write_text(str(os.getpid()))
+    beat(status_callback)
+    if in_program:
+        subprocess.run([sys.executable, "-c", "while True: pass"])
     re.match(r"(a+)+$", "a" * 64 + "b")
 
 
