@@ -68,3 +68,16 @@ def test_forgetting_a_box_that_is_not_known_is_told(db: Db, heard: list[str]) ->
     heard.clear()
     db.execute("select qwf.forget_host('gone')")
     assert heard == []
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("retention", "what ended longer ago than the new retention is deleted soon"),
+    ("events_keep", "events older than the new events_keep are deleted soon"),
+])  # fmt: skip
+def test_what_is_kept_for_a_shorter_time(db: Db, heard: list[str], name: str, said: str) -> None:
+    change = "select qwf.change_settings(%s)"
+    db.execute(change, [json.dumps({name: "200 days"})])
+    assert heard == []
+    db.execute(change, [json.dumps({name: "20 days"})])
+    assert [one.partition(";")[0] for one in heard] == [said]
+    assert f'{{"{name}": "200 days"}}' in heard[0]

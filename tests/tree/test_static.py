@@ -277,6 +277,15 @@ def test_every_allowed_kind_of_event_is_written() -> None:
         assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
 
 
+def test_every_kind_of_event_is_documented() -> None:
+    allowed = re.search(r"kind in \((.*?)\)\)", MADE[CHANGES["schema/events"]], re.DOTALL)
+    assert allowed is not None
+    table = (ROOT / "docs" / "events.md").read_text(encoding="utf-8").partition("## Kinds")[2]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    documented = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(documented) == sorted(re.findall(r"'(\w+)'", allowed[1]))
+
+
 def test_schema_and_package_have_one_version() -> None:
     assert f"'{__version__}'" in FUNCTIONS["functions/shared/version"].read_text(encoding="utf-8")
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/queues/change_settings
 -- Purpose: Changes settings of the engine, or sets them back to their defaults.
 -- Guarantees: All of the changes or none. What is not named stays, also what another session
---   changes at the same time. A notice tells who makes the retention shorter.
+--   changes at the same time. A notice tells who makes retention or
+--   events_keep shorter.
 -- Locks: the row of settings, which other functions only read.
 -- Notifies: worker_control, with settings, if a value has changed.
 
@@ -15,7 +16,7 @@ as $$
 declare
   v_constraint text;
   v_changes jsonb := _qwf.read_settings(change_settings.changes);
-  v_before interval := (select s.retention from qwf.settings s);
+  v_before qwf.settings := (select s from qwf.settings s);
 begin
   update qwf.settings s set (
     singleton, lease, heartbeat, poll, tick, timeout, cancel_grace, stop_grace, worker_stale,
@@ -25,9 +26,15 @@ begin
     error_backoff, transient_backoff, event_tries, max_value_bytes, max_elements,
     max_error_bytes, max_log_bytes, secret_keys, retention, events_keep
   ) = (select n.* from jsonb_populate_record(s, v_changes) n);
-  if v_before > (select s.retention from qwf.settings s) then
+  if v_before.retention > (select s.retention from qwf.settings s) then
     raise notice using message = 'what ended longer ago than the new retention is deleted soon',
-      hint = format('to keep it: select qwf.change_settings(''{"retention": "%s"}'')', v_before);
+      hint = format('to keep it: select qwf.change_settings(''{"retention": "%s"}'')',
+        v_before.retention);
+  end if;
+  if v_before.events_keep > (select s.events_keep from qwf.settings s) then
+    raise notice using message = 'events older than the new events_keep are deleted soon',
+      hint = format('to keep them: select qwf.change_settings(''{"events_keep": "%s"}'')',
+        v_before.events_keep);
   end if;
 exception
   when check_violation then
