@@ -1,6 +1,6 @@
 -- Style rule 4: a function fits on one screen. The three exceptions hold the ordinary case of a
 -- claim, of a report and of what a report opens in one body, because each further call costs a
--- tenth of it (docs/adr/0040 and 0041).
+-- tenth of it (docs/adr/0040 and 0043).
 begin;
 select plan(1);
 
