@@ -191,7 +191,8 @@ comment on column qwf.jobs.beat_at is 'When the body last reported progress.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.jobs.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
-comment on column qwf.jobs.origin is 'Who made it: api, python (the typed client, which has compared the arguments with the '
+comment on column qwf.jobs.origin is
+  'Who made it: api, python (the typed client, which has compared the arguments with the '
   'function), run, or schedule:name.';
 comment on column qwf.jobs.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';

@@ -35,7 +35,8 @@ begin
     union all
     select k.* from qwf.jobs k where k.id = p_job
   ) j
-  where j.run_id is null and j.origin in ('api', 'python') and j.status in ('scheduled', 'queued', 'running');
+  where j.run_id is null and j.origin in ('api', 'python')
+    and j.status in ('scheduled', 'queued', 'running');
   return query
   select 'schedule', s.name, s.task, s.queue, jsonb_strip_nulls(jsonb_build_object(
       'queue', nullif(s.queue, 'default'), 'priority', nullif(s.priority, 100),
