@@ -2,8 +2,9 @@
 -- Purpose: Decides the next state of a job whose attempt ended: the state machine of an attempt, in
 --   one place.
 -- Guarantees: Errors and transient failures count against max_attempts, losses against max_losses;
---   a release counts against neither, and waits p_retry_after_s if that is given. A job that should stop never goes back to the queue, and
---   nobody is asked about it. Inlined into its caller's query.
+--   a release counts against neither, and waits p_retry_after_s if that is given. A job that should
+--   stop never goes back to the queue, and nobody is asked about it. Inlined into its caller's
+--   query.
 -- Called by: _write_ended.
 
 begin;

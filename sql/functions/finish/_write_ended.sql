@@ -3,8 +3,8 @@
 --   waits, asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
---   least detail.retry_after_s, a release exactly so long, both at most an hour of it. The reason of a cancel request
---   is read before _write_reports deletes the request. A standalone job without an
+--   least detail.retry_after_s, a release exactly so long, both at most an hour. The reason of a
+--   cancel request is read before _write_reports deletes the request. A standalone job without an
 --   on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
 -- Called by: _write_reports.
@@ -53,7 +53,8 @@ begin
     cross join lateral (select case
       when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full') then (
         select w.host from qwf.workers w where w.id = h.claimed_by) end,
-      case when h.outcome in ('tempfail', 'released') and _qwf.as_number(h.detail -> 'retry_after_s') > 0
+      case when h.outcome in ('tempfail', 'released')
+          and _qwf.as_number(h.detail -> 'retry_after_s') > 0
         then least((h.detail -> 'retry_after_s')::numeric, 3600) end,
       coalesce(h.on_failure, (select q.on_failure from qwf.queues q where q.name = h.queue))
       ) a (host, retry_after_s, on_failure)

@@ -21,10 +21,11 @@ begin
   update qwf.settings s set (
     singleton, lease, heartbeat, poll, tick, timeout, cancel_grace, stop_grace, worker_stale,
     affinity_max_wait, pack_patience, avoid_host, stall_timeout, stall_samples,
-    idle_gpu_percent, idle_cpu_percent, idle_ram_bytes, gpu_health_window, model_load_grace, model_idle, metrics,
-    metrics_keep, minutes_keep, recycle_jobs, max_losses, error_attempts, transient_attempts,
-    error_backoff, transient_backoff, event_tries, max_value_bytes, max_elements,
-    max_error_bytes, max_log_bytes, secret_keys, retention, events_keep
+    idle_gpu_percent, idle_cpu_percent, idle_ram_bytes, gpu_health_window, model_load_grace,
+    model_idle, metrics, metrics_keep, minutes_keep, recycle_jobs, max_losses,
+    error_attempts, transient_attempts, error_backoff, transient_backoff, event_tries,
+    max_value_bytes, max_elements, max_error_bytes, max_log_bytes, secret_keys,
+    retention, events_keep
   ) = (select n.* from jsonb_populate_record(s, v_changes) n);
   if v_before.retention > (select s.retention from qwf.settings s) then
     raise notice using message = 'what ended longer ago than the new retention is deleted soon',

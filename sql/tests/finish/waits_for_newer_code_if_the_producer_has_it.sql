@@ -25,7 +25,8 @@ begin
     from qwf.jobs j join qwf.job_attempts a on a.job_id = j.id and a.attempt = j.attempt
     where j.id = v_id);
 end $$;
-select is(pg_temp.fails('arguments'), 'scheduled 00:00:15 0 0 released older_code', 'it waits 15 s');
+select is(pg_temp.fails('arguments'), 'scheduled 00:00:15 0 0 released older_code',
+  'it waits 15 s');
 select is((select string_agg(w, '') from qwf.why_not((select id from job)) w),
   'it waits for 2026-01-01 12:00:15+00, in 00:00:15, after: box-a runs older code: t() does not '
   'take the argument ''cc''', 'it says which box has older code');
@@ -39,8 +40,9 @@ select _qwf.promote_due();
 select is(pg_temp.fails('arguments'), 'scheduled 00:00:15 0 0 released older_code',
   'within an hour it waits again');
 delete from told;
-select results_eq($$select kind, detail - 'worker' from _qwf.event_log where kind = 'older_code'$$, $$values ('older_code',
-  '{"attempt": 1, "error": "box-a runs older code: t() does not take the argument ''cc''"}'::jsonb)$$,
+select results_eq($$ select kind, detail - 'worker' from _qwf.event_log where kind = 'older_code' $$,
+  $$ values ('older_code',
+    jsonb '{"attempt":1, "error": "box-a runs older code: t() does not take the argument ''cc''"}') $$,
   'one event, at the first time');
 select qwf_test.travel('1 min');
 select _qwf.promote_due();
