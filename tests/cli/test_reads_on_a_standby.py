@@ -77,7 +77,7 @@ def test_commands_that_read_need_only_the_standby(
     pair.settle()
     monkeypatch.setenv("QWF_DSN", NOWHERE)
     for words in (
-        *("runs", "jobs", "queues", "workers", "schedules", "servers", "inputs"),
+        *("runs", "jobs", "queues", "workers", "schedules", "servers", "inputs", "audit"),
         *(f"show {run}", f"job {job}", f"why {job}", f"logs {job}", "jobs --status queued"),
         *("runs --status running", f"jobs --run {run}", "workers --all", "jobs --json"),
     ):

@@ -49,6 +49,7 @@ COMMANDS: dict[str, set[str]] = {
     "workers --check --host box": {READER, WORKER},
     "schedules": {READER},
     "limits": {READER},
+    "audit": {READER},
     "servers": {READER},
     "answer 1 pick hello": set(),  # it reads the question besides calling submit_input()
     "cancel run 1": {PRODUCER},
