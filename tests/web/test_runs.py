@@ -184,7 +184,7 @@ def test_many_runs_are_counted_and_then_retried(visit: Visit, db: Db, picked: bo
     answer = operator.client.post("/do/retry_runs", data=form, headers=FORM)
     assert "1 of 2 runs go on" in words(answer.text)
     assert f"not {other}: the run is not over" in words(answer.text)
-    assert one(db, "select status::text from qwf.runs where id = %s", run) == "running"
+    assert one(db, "select status::text from qwf.runs where id = %s", run) == "queued"
 
 
 def test_a_reason_is_given_when_many_are_cancelled(visit: Visit, db: Db) -> None:
@@ -272,11 +272,11 @@ def test_a_run_is_retried_and_cancelled(visit: Visit, db: Db) -> None:
     run = failed_run(db)
     operator = visit("operator")
     here = f"/runs/{run}"
-    assert "since the last retry" not in operator.text(here)
+    assert "in its last try" not in operator.text(here)
     db.execute("update qwf.runs set started_at = started_at - interval '9 h' where id = %s", (run,))
     assert "goes on" in send(operator, here, "retry_run", run_id=run, from_node="")
     text = words(operator.text(here))
-    assert "so far, since the last retry" in text
+    assert "so far, in its last try" in text
     assert "9 h" not in text, "the hours while it was failed are no running"
     assert 'action="/do/run_next"' in visit("operator").text(f"/runs/{run}")
     assert 'action="/do/cancel_run"' in visit("operator").text(f"/runs/{run}")
