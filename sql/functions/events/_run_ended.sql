@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/events/_run_ended
 -- Purpose: Returns what the event run_ended says about a run: how this try of it ended, how long it
 --   took from its start, which node failed, and the first line of the error.
--- Called by: _end_run, _write_run_counters, enqueue_run.
+-- Called by: _advance_runs, _end_run, enqueue_run.
 
 begin;
 

@@ -18,7 +18,8 @@ select results_eq('select status::text, error from qwf.runs', $$
     'its run fails with the reason');
 select is(qwf_test.nodes(), 's/a completed, s/c running, s/d cancelled, s/b cancelled',
   'no run hangs');
-select results_eq('select kind, run_id, detail from _qwf.event_log where run_id is not null order by id limit 1', $$
+select results_eq('select kind, run_id, detail from _qwf.event_log
+  where run_id is not null order by id limit 1', $$
   values ('poisoned', qwf_test.run(), '{"error": "P0001 s/b is jammed"}'::jsonb) $$, 'it is told');
 select is(qwf.drain_outbox(), 0, 'it is never tried again');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
