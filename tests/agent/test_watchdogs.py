@@ -117,11 +117,11 @@ def test_no_progress_trips(stalling: Together, task: str) -> None:
 def test_no_progress_ignores_a_body_that_computes(stalling: Together, job: str) -> None:
     """It or a program of it: however long it is silent."""
     base, job_id = stalling.base, stalling.jobs[job]
-    suspected = "from qwf.job_events where type = 'stall_suspected' and job_id = %s"
+    suspected = "from _qwf.event_log where kind = 'stall_suspected' and job_id = %s"
     until(lambda: base.one(f"select count(*) {suspected}", job_id) >= 2, "two suspicions")
     most = f"select max((detail -> 'readings' ->> 'most_cpu_percent')::float) {suspected}"
     assert base.one(most, job_id) > 0
-    tripped = "from qwf.job_events where type = 'tripped' and job_id = %s"
+    tripped = "from _qwf.event_log where kind = 'tripped' and job_id = %s"
     measured = f"select count(*) {tripped} and detail -> 'readings' ? 'rss_bytes'"
     assert base.one(measured, job_id) == 0  # a sampler that gets no CPU time measures nothing
 

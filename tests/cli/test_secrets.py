@@ -49,7 +49,7 @@ def test_json_has_no_secret_and_says_so(on_db: Cli, job: str) -> None:
     inputs = {**ARGS, "password": MASK, "deep": {"api_key": [MASK]}, "to": "bob"}
     assert found["job"]["inputs"] == inputs
     assert found["job"]["output"] == {"token": MASK}
-    (event,) = [one for one in found["events"] if one["type"] == "retried"]
+    (event,) = [one for one in found["events"] if one["kind"] == "retried"]
     assert event["detail"]["old_args"] == {**inputs, "to": "ada"}
     assert shown.stderr == output.NOTE + "\n"
     every = on_db("job", job, "--json", "--show-secrets")

@@ -25,7 +25,7 @@ Connect = Callable[[], psycopg.Connection[Any]]
 WRITERS = 8
 TROUBLE_S = 6.0
 PG = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
-WRITE = "insert into _qwf.event_log (kind, subject, actor) values ('fired', %s, 'me')"
+WRITE = "insert into _qwf.event_log (kind, subject) values ('fired', %s)"
 TICKING = """
 select pg_terminate_backend(pid) from pg_stat_activity
 where datname = current_database() and query like 'select qwf.tick%%' and state = 'active'

@@ -178,6 +178,7 @@ def test_the_last_number_is_sent_once_when_it_commits(race: Race, listener: Sess
 
 def test_the_end_of_a_run_is_an_event_when_it_commits(race: Race) -> None:
     race.run("single")
+    race.rows("delete from _qwf.event_log")  # of the definitions
     worker = race.session()
     worker.begin()
     finish(worker, *claim(worker))

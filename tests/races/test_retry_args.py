@@ -26,7 +26,7 @@ def replaced(session: Session, job: int) -> list[int | None]:
     """The n that each retry has replaced, the first one first."""
     rows = session.rows(
         "select (detail #>> '{old_args,n}')::int from qwf.event_overview"
-        " where job_id = %s and type = 'retried' order by id",
+        " where job_id = %s and kind = 'retried' order by id",
         job,
     )
     return [n for (n,) in rows]

@@ -14,7 +14,7 @@ Db = psycopg.Connection[Any]
 
 def happens(db: Db, kind: str, subject: str, times: int = 1) -> None:
     db.execute(
-        "insert into _qwf.event_log (kind, subject, actor, detail) select %s, %s, 'me',"
+        "insert into _qwf.event_log (kind, subject, detail) select %s, %s,"
         ' \'{"reason": "<b>"}\' from generate_series(1, %s)',
         (kind, subject, times),
     )
@@ -60,7 +60,7 @@ def test_the_page_of_a_run_lists_its_tries(visit: Visit, db: Db) -> None:
     path = f"/runs/{run}?show=history"
     assert "How each try" not in visit("viewer").text(path)
     db.execute(
-        "insert into _qwf.event_log (run_id, kind, actor, detail) values (%s, 'run_ended', 'me',"
+        "insert into _qwf.event_log (run_id, kind, detail) values (%s, 'run_ended',"
         ' \'{"status": "failed", "seconds": 90, "node": "s/a", "error": "s/a failed: boom"}\')',
         (run,),
     )

@@ -284,7 +284,7 @@ def test_arguments_that_are_left_as_they_are_are_no_change(visit: Visit, db: Db)
     text = html.unescape(field)
     assert act(visitor, f"/jobs/{job}", "retry_job", job_id=job, args=text).status_code == 200
     assert state_and_args(db, job) == ("queued", {"password": "hush", "n": 1})
-    query = "select detail from qwf.event_overview where type = 'retried'"
+    query = "select detail from qwf.event_overview where kind = 'retried'"
     assert db.execute(query).fetchall() == [({},)]
 
 
