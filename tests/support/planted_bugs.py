@@ -107,7 +107,7 @@ EVENT_BUGS = {
         "where false",
     ),
     "test_the_end_of_a_run_is_an_event_when_it_commits": (
-        "_qwf.write_run_counters",
+        "_qwf.advance_runs",
         "where w.finished_at is not null",
         "where false",
     ),
