@@ -90,7 +90,10 @@ ACTIONS: dict[str, Action] = {
         BY,
     ),
     "create_limit": Action(
-        {"name": "text", "max_running": "int", "starts": "int", "per": "interval"},
+        {
+            "name": "text", "max_running": "int", "starts": "int", "per": "interval",
+            "keyed": "boolean",
+        },
         "limit {name} is stored",
     ),
     "create_queue": Action(
