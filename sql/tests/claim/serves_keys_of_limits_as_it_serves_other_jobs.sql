@@ -22,9 +22,11 @@ select is(qwf_test.gets(id, 9), 'heavy', 'and heavy ones when its GPU is free') 
 select qwf.enqueue('late', queue => 'gpu', limit_by => 'customer:e', run_at => qwf.now() + '1 h'),
   qwf.enqueue('gone', queue => 'gpu', limit_by => 'customer:f', expires => '1 min');
 select qwf_test.travel('2 min');
-select is(qwf_test.gets(id, 9), 'nothing', 'neither what is scheduled nor what has expired') from worker;
+select is(qwf_test.gets(id, 9), 'nothing', 'neither what is scheduled nor what has expired')
+  from worker;
 select qwf.create_queue('gpu', max_running => 8);
-select qwf.enqueue('full', queue => 'gpu', limit_by => 'customer:' || n) from generate_series(1, 5) n;
+select qwf.enqueue('full', queue => 'gpu', limit_by => 'customer:' || n)
+from generate_series(1, 5) n;
 select is((select count(*) from qwf.jobs where status = 'running'), 7::bigint);
 select is(qwf_test.gets(id, 9), 'full', 'the limit of the queue counts them, too') from worker;
 select is_empty('select * from qwf.check_invariants()', 'no invariant is broken');
