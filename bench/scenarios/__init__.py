@@ -7,6 +7,7 @@ from bench.scenarios.fleet import fleet
 from bench.scenarios.hop import hop
 from bench.scenarios.horizon import horizon
 from bench.scenarios.kept import kept
+from bench.scenarios.keys import keys
 from bench.scenarios.latency import latency
 from bench.scenarios.memory import memory
 from bench.scenarios.pack import pack
@@ -22,5 +23,5 @@ from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web, pack, serve, plain, hop, horizon, retention, queues, kept,
+    web, pack, serve, plain, hop, horizon, retention, queues, kept, keys,
 )  # fmt: skip

@@ -30,6 +30,7 @@ create table qwf.jobs (
   once boolean not null default false,
   key_state "char" not null default 'u',
   position bigint,
+  limit_place bigint,
   queued_at timestamptz,
   claimed_at timestamptz,
   started_at timestamptz,
@@ -90,9 +91,19 @@ create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
 -- one limit, or without one.
 create index jobs_claim_lane on qwf.jobs (
     queue, limit_by, coalesce(limit_by, required_model), run_next desc, priority, position)
-  where status = 'queued' and (limit_by is not null or required_model is not null);
+  where status = 'queued' and (limit_by is not null and limit_place is null
+    or limit_by is null and required_model is not null);
 create index jobs_claim_light on qwf.jobs (queue, limit_by, run_next desc, priority, position)
   where status = 'queued' and light;
+-- Of limits that count by key, two things in one index. The queued jobs are the line: of a queue,
+-- in bands (run_next, priority), key by key, of a key in claim order. The running jobs are the
+-- count: of a key, in the order in which they were claimed.
+create index jobs_keyed on qwf.jobs (
+    (case when status = 'queued' then queue end),
+    (case when status = 'queued'
+      then priority - case when run_next then 4294967296 else 0 end end),
+    limit_place, position)
+  where limit_place is not null and status in ('queued', 'running');
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
 -- A scheduled job has no finished_at: its part is in the order of run_at.
 create index jobs_due_or_failed on qwf.jobs (status, finished_at, run_at)
@@ -152,7 +163,10 @@ comment on column qwf.jobs.light is 'May run beside a model job on the same card
 comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
 comment on column qwf.jobs.requires is 'Labels the worker must have.';
 comment on column qwf.jobs.limit_by is
-  'Named limit it counts against while it runs; null: none.';
+  'Named limit it counts against while it runs, LIMIT:KEY if the limit counts by key; null: none.';
+comment on column qwf.jobs.limit_place is
+  'Place of its key in the line, and the lock of the key: a hash of limit_by, if its limit counts '
+  'by key; else null.';
 comment on column qwf.jobs.on_failure is
   'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
   'decides); null: as its queue says then.';

@@ -10,8 +10,11 @@ create table qwf.limits (
   max_running int not null check (max_running between 1 and 10000),
   starts int check (starts between 1 and 10000),
   per interval check (per between '0.01 s' and '366 days'),
+  keyed boolean not null default false,
+  lowered_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
-  check ((starts is null) = (per is null))
+  check ((starts is null) = (per is null)),
+  check (not keyed or max_running <= 100 and coalesce(starts, 1) <= 100 and name !~ '[:]')
 );
 comment on table qwf.limits is
   'A named limit on how many jobs run at once, and start in a period; jobs name it with limit_by. '
@@ -22,6 +25,10 @@ comment on column qwf.limits.max_running is
 comment on column qwf.limits.starts is
   'How many jobs may start within any period of the length per; null: any number.';
 comment on column qwf.limits.per is 'Length of the period in which starts are counted.';
+comment on column qwf.limits.keyed is
+  'True: the numbers hold for each key, and jobs name it as NAME:KEY.';
+comment on column qwf.limits.lowered_at is
+  'When max_running was last lowered: jobs that ran then may be more than it; null: never.';
 comment on column qwf.limits.created_at is 'When it was created.';
 
 create table qwf.limit_slots (
@@ -53,5 +60,24 @@ comment on column qwf.limit_starts.place is
 comment on column qwf.limit_starts.used_at is
   'When a job last used it: its claimed_at; -infinity: never. One period later it may be used '
   'again.';
+
+-- No row means that nothing is known: no start of the key counts any more.
+create table qwf.limit_keys (
+  name text primary key,
+  starts timestamptz[] not null,
+  opens_at timestamptz not null,
+  ends_at timestamptz not null
+) with (fillfactor = 50);
+create index limit_keys_opening on qwf.limit_keys (opens_at);
+create index limit_keys_ending on qwf.limit_keys (ends_at);
+comment on table qwf.limit_keys is
+  'The last starts of a key, of a limit that counts by key and has a rate. Written under the lock '
+  'of the key.';
+comment on column qwf.limit_keys.name is 'The key, as jobs write it in limit_by.';
+comment on column qwf.limit_keys.starts is
+  'When its last jobs started, the latest first; as many as the limit allows in a period.';
+comment on column qwf.limit_keys.opens_at is
+  'When its next job may start; in the past: it may start now.';
+comment on column qwf.limit_keys.ends_at is 'When none of these starts counts any more.';
 
 commit;

@@ -17,10 +17,11 @@ comment on type _qwf.resolution is
 
 create type _qwf.claim_terms as (
   closed boolean, packed boolean, max_running int, lease interval, timeout interval,
-  limited boolean, asleep boolean, worker qwf.workers);
+  limited boolean, keyed boolean, asleep boolean, worker qwf.workers);
 comment on type _qwf.claim_terms is
   'The terms of a claim. closed: the queue is paused or the worker is off; packed: a better '
-  'worker comes first; limited: jobs wait for a limit; asleep: somebody sleeps on the queue; '
+  'worker comes first; limited: jobs wait for a limit; keyed: for '
+  'one that counts by key; asleep: somebody sleeps on the queue; '
   'worker: its row, null if it is not registered.';
 
 create type _qwf.picked as (
@@ -41,10 +42,13 @@ comment on type _qwf.permit is
   'The parts of a limit that a job needs before it is handed out: a locked free slot, and a locked'
   ' start (null: the limit has no rate).';
 
-create type _qwf.special_pick as (jobs _qwf.picked[], permits _qwf.permit[], room int);
+create type _qwf.special_pick as (
+  jobs _qwf.picked[], permits _qwf.permit[], room int, rated boolean,
+  limited boolean);
 comment on type _qwf.special_pick is
-  'The jobs that _pick_special picked, the permits that it locked for them, and how many jobs '
-  'there was room for.';
+  'The jobs that _pick_special picked, the permits that it locked for them, how many jobs '
+  'there was room for, and whether some have a limit that counts by key and has a rate; '
+  'limited: there is something to write when the jobs run.';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
 comment on type _qwf.band is
@@ -59,6 +63,35 @@ comment on type _qwf.floor is
   'Where claims of a worker may start in each priority, and until when; until when walks for the '
   'next floor may start at the bases; mark: a position that had been given out at mark_at, when '
   'all transactions from mark_xid on had not begun.';
+
+create type _qwf.limit_key as (
+  place bigint, name text, head bigint, max_running int, starts int, per interval);
+comment on type _qwf.limit_key is
+  'A key of a limit: its place in the line, the position of its first job, and the numbers of its '
+  'limit.';
+
+create type _qwf.line_skip as (band bigint, low bigint, place bigint, "position" bigint);
+comment on type _qwf.line_skip is
+  'A part of a line without a queued job: after all of place low, up to this position of a place.';
+
+create type _qwf.key_floor as (place bigint, "position" bigint);
+comment on type _qwf.key_floor is
+  'The jobs of a key that run, and those that will, have this position or a higher one.';
+
+create type _qwf.line as (
+  until timestamptz, bands bigint[], skips _qwf.line_skip[], floors _qwf.key_floor[],
+  rest timestamptz);
+comment on type _qwf.line is
+  'The line of a queue, as a session knows it: until when bands and skips hold, and until when it '
+  'makes no full round. The floors of running jobs hold forever.';
+
+create type _qwf.round as (
+  queue text, worker qwf.workers, now timestamptz, light boolean, line _qwf.line, at bigint,
+  steps int, keys _qwf.limit_key[], jobs _qwf.picked[], last bigint);
+comment on type _qwf.round is
+  'A walk round the line of a queue. at: the place where it began; steps: how many keys it may '
+  'still look at; keys: those that it has locked; jobs: what it has picked; last: the place that '
+  'it has come to.';
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
@@ -108,10 +141,11 @@ comment on type _qwf.event is
 
 create type _qwf.finished as (
   count int, ids bigint[], dropped uuid[], keys _qwf.job_key[], events _qwf.event[],
-  pending bigint[]);
+  pending bigint[], places bigint[]);
 comment on type _qwf.finished is
   'Attempts that a call has ended: how many, the jobs, the tokens of those that left no row, the '
-  'keys and the events of the jobs, and the runs whose events wait in the outbox. Null: none.';
+  'keys and the events of the jobs, the runs whose events wait in the outbox, and the '
+  'places of the keys of limits that got room. Null: none.';
 
 create type _qwf.node_count as (
   run_id bigint, closed int, active int, waiting int, failed int, started boolean);

@@ -629,3 +629,19 @@ def test_on_change_must_be_an_ordinary_function() -> None:
 
     with pytest.raises(TypeError, match="ordinary function"):
         jobs.wait(cast("Any", None), 1, on_change=on_change)
+
+
+def test_the_limit_of_a_job_may_come_from_its_arguments(base: Database) -> None:
+    base.one("select qwf.create_limit('host', 2, keyed => true)")
+
+    def limit(a: int, b: int, **_: object) -> str | None:
+        return f"host:{a}" if b else None
+
+    keyed = add.options(limit_by=limit)
+    named = "select limit_by from qwf.jobs where id = %s"
+    assert base.one(named, keyed.enqueue(base.conn, 7, 1)) == "host:7"
+    assert base.one(named, keyed.enqueue(base.conn, a=7, b=0)) is None
+    assert base.one(named, keyed.options(limit_by="host:x").enqueue(base.conn, 1, 1)) == "host:x"
+    assert "limit_by" not in keyed.declared()
+    with pytest.raises(TypeError, match="limit_by"):
+        add.options(limit_by=lambda **_: 7).enqueue(base.conn, 1, 1)  # type: ignore[arg-type,return-value]

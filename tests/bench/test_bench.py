@@ -41,6 +41,7 @@ TINY = {
     "horizon": "--seconds 1 --rate 50 --producers 1 --consumers 1 --rows 1000",
     "queues": "--queues 100",
     "kept": "--jobs 200",
+    "keys": "--keys 100 --unfit 50 --claims 20",
     "retention": "--jobs 3000 --attempts 2 --seconds 1.5",
     "web": "--queued 100 --finished 100 --failed 10 --calls 1 --tabs 4 --seconds 1",
 }

@@ -742,6 +742,28 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
 
 
+def test_the_busiest_keys_of_a_limit_are_listed(on_db: Cli, db: Db) -> None:
+    assert on_db("limit", "create", "customer", "2", "--keyed").exit_code == 0
+    for key in ("acme", "acme", "acme", "bob"):
+        assert on_db("enqueue", "send", "--limit-by", f"customer:{key}").exit_code == 0
+    db.execute("select job_id from qwf.claim('default', 'box', 10)").fetchall()
+    (row,) = json.loads(on_db("limits", "--json").stdout)
+    assert (row["keyed"], row["keys"], row["running"], row["queued"]) == (True, 2, 3, 1)
+    assert "customer:KEY" in on_db("limits").stdout
+    acme, bob = json.loads(on_db("limits", "customer", "--json").stdout)
+    assert (acme["key"], acme["queued"], acme["held_back"]) == (
+        "customer:acme",
+        1,
+        "2 of 2 running",
+    )
+    assert (bob["running"], bob["held_back"]) == (1, None)
+    assert "2 of 2 running" in on_db("limits", "customer").stdout
+    assert on_db("limits", "nowhere").exit_code == 1
+    refused = on_db("enqueue", "send", "--limit-by", "customer")
+    assert refused.exit_code == 1
+    assert "counts by key" in refused.stderr
+
+
 def test_a_rate_is_set_listed_and_taken_away(on_db: Cli, db: Db) -> None:
     assert on_db("limit", "create", "smtp").exit_code == 1
     assert on_db("limit", "create", "smtp", "--starts", "2", "--per", "1h").exit_code == 0

@@ -44,6 +44,7 @@ CALLS: dict[str, dict[str, str]] = {
         "queue": "'gpu'",
         "run_at": "'2100-01-01'",
     },
+    "busiest_keys": {"name": "'customer'", "max_rows": "20"},
     "claim": {"queue": "'cpu'", "worker": "'w'"},
     "configure_server": {
         "host": "'box'",
@@ -342,7 +343,8 @@ def something_for_every_call(db: Session) -> None:
         DEEPEST,
         "create table attack.bad (name text, value jsonb)",
         *(f"insert into attack.bad values ('{name}', {value})" for name, value in BAD.items()),
-        "select qwf.create_limit('l', 2), qwf.create_queue('mail')",
+        "select qwf.create_limit('l', 2), qwf.create_limit('customer', 2, keyed => true)",
+        "select qwf.create_queue('mail')",
         "select qwf.create_schedule('hourly', 't', cron => '@hourly')",
         """select qwf.register_worker('box', 'cpu', '{"models": ["m"], "servers": [
             {"name": "vllm", "kind": "openai", "parallel": 1, "models": {"m": null}}]}')""",

@@ -757,3 +757,23 @@ def test_a_filter_reaches_the_tables_of_a_view(
     assert {node["Relation Name"] for node in read} == tables
     kinds = ("Filter", "Index Cond", "Recheck Cond")
     assert all("'x'" in " ".join(node.get(kind, "") for kind in kinds) for node in read), read
+
+
+def test_a_claim_of_keys_reads_few_rows(planned: psycopg.Connection[Any]) -> None:
+    """Whatever the statistics say, and however many jobs and keys wait."""
+    planned.execute("select qwf.create_limit('customer', 2, keyed => true)")
+    planned.execute(
+        "select count(qwf.enqueue('t', queue => 'cpu', limit_by => 'customer:' || g % 500))"
+        " from generate_series(1, 2000) g"
+    )
+    planned.execute(
+        "select count(qwf.enqueue('t', queue => 'cpu', limit_by => 'customer:heavy'))"
+        " from generate_series(1, 2000)"
+    )
+    claims = "select count(*) from qwf.claim('cpu', 'w', 10)"
+    assert worst(planned, 12, lambda: rows_read(planned, claims)) < 250
+    ends = "select count(*) from qwf.finish_many(%s)"
+    for _ in range(8):
+        work = planned.execute(REPORTS, ["completed", "cpu", 10]).fetchone()
+        assert work is not None
+        assert rows_read(planned, ends, [psycopg.types.json.Jsonb(work[0])]) < 250

@@ -166,3 +166,20 @@ def test_a_retention_that_is_unset_says_first_what_it_deletes(visit: Visit, db: 
     sure = visitor.do("create_queue", name="default", unset="retention", sure="true")
     assert sure.status_code == 200
     assert db.execute(kept).fetchone() == (None,)
+
+
+def test_a_limit_that_counts_by_key_shows_its_busiest_keys(visit: Visit, db: Db) -> None:
+    visit("admin").do("create_limit", name="customer", max_running="2", keyed="true")
+    db.execute("select qwf.enqueue('t', limit_by => 'customer:acme') from generate_series(1, 5)")
+    waits = db.execute("select max(id) from qwf.jobs").fetchone()
+    db.execute("select qwf.claim('default', 'w', 9)")
+    page = visit("viewer").text("/queues")
+    for shown in ("customer:KEY", "2, 2 of a key", "?keys=customer"):
+        assert shown in page
+    page = visit("viewer").text("/queues?keys=customer")
+    for shown in ("Busiest keys of customer", "customer:acme", "2 of 2 running"):
+        assert shown in page
+    assert waits is not None
+    page = visit("admin").text(f"/jobs/{waits[0]}")
+    assert "customer:acme has 2 of 2 running" in page
+    assert "Create limit" not in page

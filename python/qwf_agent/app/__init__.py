@@ -29,6 +29,8 @@ from qwf_agent.app.options import (
     convert_options,
     for_each_job,
     json_of,
+    limit_function,
+    without_functions,
 )
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
 from qwf_agent.app.statuses import NotCompleted
@@ -130,7 +132,8 @@ class Task(Generic[P, R]):
         self.function = function
         self.name = name
         self._parameters = Parameters(function)
-        self._options = convert_options(options)
+        self._options = convert_options(without_functions(options))
+        self._limit_of = limit_function(options)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function here and now."""
@@ -140,7 +143,11 @@ class Task(Generic[P, R]):
         """A copy of this task that enqueues jobs with other options. Raises TypeError for an option
         that does not exist, and for a value that it cannot have."""
         changed = copy.copy(self)
-        changed._options = {**self._options, **convert_options(options)}
+        changed._options = {**self._options, **convert_options(without_functions(options))}
+        if "limit_by" in options:
+            changed._limit_of = limit_function(options)
+        if changed._limit_of is not None:
+            changed._options.pop("limit_by", None)
         return changed
 
     def declared(self) -> dict[str, str]:
@@ -183,6 +190,9 @@ class Task(Generic[P, R]):
         task = SqlValue(self.name)
         inputs = json_of(f"the arguments of {self.name} are", given)
         options = {name: value for name, value in self._options.items() if value is not None}
+        if self._limit_of is not None:
+            limit = self._limit_of(**{**self._parameters.defaults, **given})
+            options |= {n: v for n, v in convert_options({"limit_by": limit}).items() if v}
         options["labels"] = checked(options.get("labels"))
         return SqlCall("enqueue", {"task": task, "args": inputs, **options})
 
@@ -202,7 +212,7 @@ class App:
         the jobs that `enqueue` creates. Raises TypeError for an option that does not exist, and for
         a value that it cannot have; ValueError if the name is taken or contains a blank."""
         _check_name("task", name)
-        convert_options(options)
+        convert_options(without_functions(options))
 
         def register(function: Callable[P, R]) -> Task[P, R]:
             task = Task(function, _name_of("task", function, name), options)

@@ -37,7 +37,8 @@ DEFAULTS = {
 
 class Options(TypedDict, total=False):
     """Arguments of `options()` and `@app.task()`. None stands for the default. The durations are
-    seconds, a timedelta, or a text such as "10 min"; a timedelta for `run_at` counts from now."""
+    seconds, a timedelta, or a text such as "10 min"; a timedelta for `run_at` counts from now.
+    `limit_by` may be a function of the job's arguments, which returns a limit or None."""
 
     queue: str | None
     priority: int | None
@@ -57,7 +58,7 @@ class Options(TypedDict, total=False):
     light: bool | None
     vram_mb: int | None
     requires: dict[str, str] | None
-    limit_by: str | None
+    limit_by: str | Callable[..., str | None] | None
     on_failure: str | None
     expires: float | str | timedelta | None
 
@@ -190,6 +191,17 @@ RUN_KINDS: dict[str, OptionKind] = {
     "priority": NUMBER, "run_at": MOMENT, "key": NAME, "out_dir": PATH, "project": TEXT,
     "labels": DICT, "once": FLAG,
 }  # fmt: skip
+
+
+def limit_function(options: Mapping[str, Any]) -> Callable[..., str | None] | None:
+    """The function that says of which limit a job is; None if `limit_by` is no function."""
+    given = options.get("limit_by")
+    return given if callable(given) else None
+
+
+def without_functions(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are the same for all jobs: without a `limit_by` that is a function."""
+    return {n: value for n, value in options.items() if n != "limit_by" or not callable(value)}
 
 
 def convert_options(

@@ -31,6 +31,11 @@ class Parameters:
             p for p in parameters if p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
         ]
         self.arguments = {p.name for p in self.named if p.name not in FILLED}
+        self.defaults = {
+            p.name: p.default
+            for p in self.named
+            if p.name in self.arguments and p.default is not p.empty
+        }
         self._filled = {p.name for p in self.named} - self.arguments
         self._takes_any = self.takes_rest or "inputs" in self._filled
         self._required = {

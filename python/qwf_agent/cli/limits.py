@@ -11,29 +11,44 @@ from qwf_agent.cli.read import show_list
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
+KEYS = "select * from qwf.busiest_keys(%(name)s)"
 LIMITS = "select * from qwf.limit_overview order by name"
 MOST_PLACES = 10_000  # what a limit has if it was created with a rate alone
 
 
 @click.command()
+@click.argument("name", required=False)
 @output.json_option
 @addresses.database
-def limits(conn: Connection, as_json: bool) -> None:
+def limits(conn: Connection, name: str | None, as_json: bool) -> None:
     """List the named limits, and the jobs that hold their slots.
 
-    started: how many have started in the last period of a rate.
+    started: how many have started in the last period of a rate. With the NAME of a limit that
+    counts by key: its 20 busiest keys, and what holds each back.
 
     \b
     Example:  qwf limits
+              qwf limits customer
     """
+    if name is None:
+        _list_limits(conn, as_json)
+        return
+    columns = ("key", "running", "queued", "waits_since", "opens_at", "held_back")
+    keys = connection.many(conn, KEYS, {"name": name})
+    show_list(columns, keys, as_json, f"no job of {name} waits or runs")
+
+
+def _list_limits(conn: Connection, as_json: bool) -> None:
     found = connection.many(conn, LIMITS)
     for row in [] if as_json else found:
         only_a_rate = row["starts"] is not None and row["max_running"] == MOST_PLACES
         row |= {"max": None if only_a_rate else row["max_running"], "limit": row["name"]}
+        if row["keyed"]:
+            row["limit"] += ":KEY"
         if row["starts"] is not None:
             row["rate"] = f"{row['starts']} in {draw.spell(row['per'])}"
     empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
-    columns = ("limit", "max", "running", "rate", "started", "queued", "jobs")
+    columns = ("limit", "max", "running", "rate", "started", "queued", "keys", "jobs")
     show_list(columns, found, as_json, empty)
 
 
@@ -46,6 +61,7 @@ def limit() -> None:
     \b
     Example:  qwf limit create mail 2
               qwf limit create smtp --starts 100 --per 1min
+              qwf limit create customer 2 --keyed
               qwf enqueue send_email --limit-by mail
     """
 
@@ -67,13 +83,20 @@ def limit() -> None:
     metavar="TIME",
     help="Length of the period: 1s, 10min. Default: a second.",
 )
+@click.option(
+    "--keyed",
+    is_flag=True,
+    default=None,
+    help="The numbers, 1 to 100, hold for each key: jobs name NAME:KEY.",
+)
 @addresses.database
-def create_limit(conn: Connection, name: str, max_running: int | None, **rate: Any) -> None:
+def create_limit(conn: Connection, name: str, max_running: int | None, **options: Any) -> None:
     """Create limit NAME of N jobs at once, or change what is given.
 
     With --starts, no more of its jobs than that start within any period. Running jobs continue.
+    With --keyed, each key has these numbers: 2 jobs of customer:acme at once, 2 of customer:bob.
     """
-    connection.call(conn, "create_limit", name=name, max_running=max_running, **rate)
+    connection.call(conn, "create_limit", name=name, max_running=max_running, **options)
     click.echo(f"limit {name} is set up; see qwf limits")
 
 

@@ -3,7 +3,8 @@
 -- Guarantees: Chooses the walks for this worker, and sorts what they found. Order: run_next; the
 --   model that the worker has loaded, until the first job it could take has waited for
 --   affinity_max_wait; priority; first in, first out (newest first for an overflow worker, whose
---   rank is negative). Only _pick_limited picks limited jobs.
+--   rank is negative). Only _pick_limited picks limited jobs. Those of limits that count by key
+--   come in p_keyed, and get their share of the places.
 -- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick_special.
 
@@ -11,7 +12,7 @@ begin;
 
 create function _qwf.pick(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
-  p_permits _qwf.permit[])
+  p_permits _qwf.permit[], p_keyed _qwf.picked[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -27,7 +28,7 @@ begin
   end if;
   if p_worker.current_model is not null and not p_light_only then
     v_warm := _qwf.head_waited(
-      p_queue, p_worker, p_now, array(select p.id from unnest(v_limited) p))
+      p_queue, p_worker, p_now, array(select p.id from unnest(v_limited || p_keyed) p))
       < (select s.affinity_max_wait from qwf.settings s);
   end if;
   if v_warm then
@@ -53,6 +54,12 @@ begin
         v_warm and j.required_model = p_worker.current_model desc nulls last,
         j.priority, case when p_worker.rank < 0 then -j.position else j.position end
       limit p_count);
+  end if;
+  if p_keyed <> '{}' and v_jobs <> '{}' then
+    v_jobs := _qwf.mix_keyed(v_jobs, p_keyed, case when v_warm then p_worker.current_model end,
+      _qwf.waiting_keys(p_queue, p_worker, p_now, p_light_only, p_keyed), p_count);
+  elsif p_keyed <> '{}' then
+    v_jobs := p_keyed;
   end if;
   return v_jobs;
 end $$;

@@ -26,7 +26,8 @@ begin
         select (j.ctid, j.id, j.run_id, null, null,
           j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
         from qwf.jobs j
-        where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name and j.light
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
+          and j.limit_place is null and j.light
           and _qwf.fits(j, p_worker, p_now)
         order by j.run_next desc, j.priority, j.position
         limit v_limit.permits
@@ -37,6 +38,7 @@ begin
           j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
+          and j.limit_place is null
           and coalesce(j.limit_by, j.required_model) = v_limit.name
           and _qwf.fits(j, p_worker, p_now)
         order by j.run_next desc, j.priority, j.position

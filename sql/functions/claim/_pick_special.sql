@@ -3,7 +3,8 @@
 --   pack, light jobs only, a loaded model, an overflow worker, a session with a floor.
 -- Guarantees: Locks the permits of limits before the jobs. jobs is empty if the claim leaves the
 --   queue to a better worker, or if all its slots are taken; then room is 0.
--- Locks: starts and free slots of limits, queued jobs; skips those that somebody else has locked.
+-- Locks: starts and free slots of limits, keys, queued jobs; skips those that somebody else has
+--   locked.
 -- Notifies: the better worker.
 -- Called by: claim.
 
@@ -16,9 +17,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_pick _qwf.special_pick := ('{}', '{}', p_count);
+  v_pick _qwf.special_pick := ('{}', '{}', p_count, false, false);
   v_worker qwf.workers := p_terms.worker;
   v_permits _qwf.permit[] := '{}';
+  v_keyed _qwf.picked[] := '{}';
 begin
   if p_terms.packed and _qwf.yields(p_queue, v_worker, p_now) then
     v_pick.room := 0;
@@ -35,8 +37,23 @@ begin
     v_permits := _qwf.lock_wanted_permits(
       p_queue, v_worker, p_now, v_pick.room, p_light_only);
   end if;
-  v_pick.jobs := _qwf.pick(p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits);
+  if p_terms.keyed then
+    v_keyed := _qwf.pick_keyed(p_queue, v_worker, p_now, v_pick.room, p_light_only);
+    v_pick.rated := v_keyed <> '{}' and exists (
+      select from qwf.limits l where l.keyed and l.starts is not null);
+    if cardinality(v_keyed) = v_pick.room and v_permits = '{}' and not exists (
+      select from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
+    then
+      v_pick.jobs := v_keyed;
+      v_pick.limited := v_pick.rated or v_pick.permits <> '{}';
+      return v_pick;
+    end if;
+  end if;
+  v_pick.jobs := _qwf.pick(
+    p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits, v_keyed);
   v_pick.permits := v_pick.permits || v_permits;
+  v_pick.limited := v_pick.rated or v_pick.permits <> '{}';
   return v_pick;
 end $$;
 

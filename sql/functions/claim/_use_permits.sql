@@ -9,12 +9,14 @@
 begin;
 
 create function _qwf.use_permits(
-  p_permits _qwf.permit[], p_jobs _qwf.picked[], p_now timestamptz)
+  p_pick _qwf.special_pick, p_jobs _qwf.picked[], p_now timestamptz)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform _qwf.use_key_starts(p_jobs, p_now)
+  where p_pick.rated;
   with running as materialized (  -- only a running job has a token
     select j.id, j.limit_by, 'queue:' || j.queue as queue_limit
     from unnest(p_jobs) p
@@ -23,7 +25,7 @@ begin
     where j.token is not null
   ), locked as (
     select p.limit_name as name, array_agg(p order by p.slot, p.start) as permits
-    from unnest(p_permits) p
+    from unnest(p_pick.permits) p
     group by p.limit_name
   ), used as materialized (  -- in pairs: a join would compare each permit with each job
     select u.limit_name, u.slot, u.start, u.job_id

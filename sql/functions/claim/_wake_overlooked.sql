@@ -32,7 +32,13 @@ begin
         order by j.run_next desc, j.priority, j.position limit 64)
       union all
       (select j from qwf.jobs j
-        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 64)
+        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null
+          and j.limit_place is null limit 64)
+      union all
+      (select j from qwf.jobs j  -- from anywhere in the line: the first keys may have no room
+        where _qwf.line_of(j) = q.name and _qwf.band_of(j) = _qwf.next_band(q.name, null, null)
+          and j.limit_place > hashtextextended(v_now::text, 0)
+          and j.status in ('queued', 'running') limit 64)
     ) head
     cross join (
       select s.worker, w as registered

@@ -26,11 +26,11 @@ begin
   with recursive waiting (name) as (  -- steps from limit to limit
     (select j.limit_by from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
-      order by j.limit_by limit 1)
+        and j.limit_place is null order by j.limit_by limit 1)
     union all
     select (select j.limit_by from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by > w.name
-      order by j.limit_by limit 1)
+        and j.limit_place is null order by j.limit_by limit 1)
     from waiting w
     where w.name is not null
   ), room as (

@@ -1,14 +1,15 @@
 -- Deploy qwf:functions/claim/claim
 -- Purpose: Hands queued jobs to a worker. This is the only way from queued to running.
 -- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
---   running in the same transaction. Limited jobs take their slots and starts first, so that
---   claims of rivals count before they commit. A job whose references cannot be resolved fails with
---   QW004, and the others are still handed out. A job with a key starts only when the one of its
---   key that started before has ended: only claim makes a waiting job (w) one that has started (s),
---   and only under the lock of its row. The jobs come in the order in which they were
---   picked: no join here may change it, and the settings below leave only nested loops. A walk is a
---   scan along one index in claim order that stops at the jobs it takes. The ordinary walk stands
---   here, and all others behind _pick_special. Every walk follows its index whatever the statistics
+--   running in the same transaction. Limited jobs take their slots and starts first, so that claims
+--   of rivals count before they commit. A job whose references cannot be resolved fails with QW004,
+--   and the others are still handed out. A job with a key starts only when the one of its key that
+--   started before has ended: only claim makes a waiting job (w) one that has started (s), and only
+--   under the lock of its row. The jobs come in the order in which they were picked: no join here
+--   may change it, and the settings below leave only nested loops. A walk is a scan along one index
+--   in claim order that stops at the jobs it takes. The ordinary walk stands here, and all others
+--   behind _pick_special. A job of a limit that counts by key gets a position in the order of the
+--   claims, by which _pick_of_keys counts. Every walk follows its index whatever the statistics
 --   say: the settings below hold in all functions that claim calls, and rule out what a cached plan
 --   with an unknown LIMIT would choose instead.
 -- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
@@ -52,9 +53,12 @@ begin
     q.paused or (select true from qwf.switched_off o
       where o.host = w.host and o.queue = q.name limit 1),
     q.placement = 'pack', q.max_running, coalesce(claim.lease, q.effective_lease),
-    q.effective_timeout,
-    (select true from qwf.jobs j
-      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1),
+    q.effective_timeout, (select true from qwf.jobs j
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null
+        and j.limit_place is null limit 1),
+    current_setting('qwf.lines', true) <> '' or (select true from qwf.jobs j
+      where _qwf.line_of(j) = q.name and j.limit_place is not null
+        and j.status in ('queued', 'running') limit 1),
     (select true from qwf.sleepers z where z.queue = q.name limit 1), w
     into v_terms
   from qwf.queues q left join qwf.workers w on w.id = claim.worker
@@ -68,12 +72,11 @@ begin
   end if;
   if v_terms.closed then return; end if;
   v_worker := v_terms.worker;
-  if v_terms.packed or v_terms.max_running is not null or v_terms.limited or claim.light_only
-    or v_worker.current_model is not null or v_worker.rank < 0
+  if v_terms.packed or v_terms.max_running is not null or v_terms.limited or v_terms.keyed
+    or claim.light_only or v_worker.current_model is not null or v_worker.rank < 0
     or current_setting('qwf.floors', true) <> ''
   then
-    v_special := _qwf.pick_special(
-      claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only);
+    v_special := _qwf.pick_special(claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only);
     if v_special.room = 0 then return; end if;
     v_jobs := v_special.jobs;
   else
@@ -111,6 +114,7 @@ begin
     lease_expires_at = v_now + v_terms.lease, resolved_inputs = p.inputs, claimed_at = v_now,
     claimed_by = claim.worker, started_at = coalesce(j.started_at, v_now), run_next = false,
     key_state = case j.key_state when 'w' then 's' else j.key_state end,
+    position = case when j.limit_place is null then j.position else _qwf.next_position() end,
     progress = null, progress_message = null, beat_at = null
   from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
@@ -118,9 +122,7 @@ begin
     j.stall_timeout, j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
     coalesce(p.run_created_at, j.created_at), false, null::jsonb;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
-  if v_special.permits <> '{}' then
-    perform _qwf.use_permits(v_special.permits, v_jobs, v_now);
-  end if;
+  if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;
 comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '

@@ -23,9 +23,15 @@ begin
         select l.name from qwf.limits l where not starts_with(l.name, 'queue:'))),
       'ask an administrator to create it: select qwf.create_limit(''name'', max_running => 2)')
     where jsonb_typeof(p_node -> 'limit_by') = 'string'
+      and not _qwf.names_key(p_node ->> 'limit_by')
       and not exists (
         select from qwf.limits l
-        where l.name = p_node ->> 'limit_by' and not starts_with(l.name, 'queue:'));
+        where l.name = p_node ->> 'limit_by'
+          and not starts_with(l.name, 'queue:'))
+    union all
+    select '.limit_by', format('limit "%s" counts by key', p_node ->> 'limit_by'),
+      format('write %s:KEY', p_node ->> 'limit_by')
+    where exists (select from qwf.limits l where l.name = p_node ->> 'limit_by' and l.keyed);
 end $$;
 
 commit;

@@ -18,15 +18,17 @@ begin
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      on_failure, expires_at, project, checked, labels, created_at)
+      limit_place, on_failure, expires_at, project, checked, labels, created_at)
     select
       i.task, i.args, i.queue, i.priority,
       case when i.run_at > v_now then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
       case when (i.run_at > v_now) is not true then _qwf.next_position() end,
       case when (i.run_at > v_now) is not true then v_now end,
       i.once, i.max_attempts, i.max_losses, i.backoff, i.timeout, i.model, i.light, i.vram_mb,
-      i.requires, i.limit_by, i.on_failure, greatest(i.run_at, v_now) + i.expires,
-      i.project, _qwf.is_checked(i.labels), i.labels - 'qwf.checked', v_now
+      i.requires, i.limit_by,
+      case when i.limit_by is not null then _qwf.limit_place(i.limit_by) end, i.on_failure,
+      greatest(i.run_at, v_now) + i.expires, i.project, _qwf.is_checked(i.labels),
+      i.labels - 'qwf.checked', v_now
     from unnest(p_jobs) i
     returning j.id
   )

@@ -24,7 +24,8 @@ begin
       run_id, graph_id, node_idx, node_id, queue, task, status, project, priority,
       position, run_at, queued_at, inputs, input_spec, guarded, remaining_deps,
       max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
-      vram_mb, requires, limit_by, on_failure, run_if, login, acting_for, labels, created_at)
+      vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
+      created_at)
     select
       p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project,
       v_run.priority,
@@ -33,8 +34,9 @@ begin
       case when k.status = 'queued' then p_now end,
       n.inputs, n.input_spec, k.guarded, n.dep_count,
       n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
-      n.light, n.vram_mb, n.requires, n.limit_by, n.on_failure, n.run_if, null, null,
-      v_run.labels, p_now
+      n.light, n.vram_mb, n.requires, n.limit_by,
+      case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
+      n.on_failure, n.run_if, null, null, v_run.labels, p_now
     from qwf.graph_nodes n
     cross join lateral (select num_nonnulls(n.skip_if, n.input_spec, n.map) > 0) g (guarded)
     cross join lateral (

@@ -63,15 +63,16 @@ begin
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      on_failure, project, checked, labels, created_at)
+      limit_place, on_failure, project, checked, labels, created_at)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
       case when not v_later then _qwf.next_position() end, case when not v_later then v_now end,
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
-      coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure,
-      coalesce(enqueue.project, ''), _qwf.is_checked(enqueue.labels),
+      coalesce(enqueue.requires, '{}'), enqueue.limit_by,
+      case when enqueue.limit_by is not null then _qwf.limit_place(enqueue.limit_by) end,
+      enqueue.on_failure, coalesce(enqueue.project, ''), _qwf.is_checked(enqueue.labels),
       coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now)
     returning j.id into v_id;
     if v_asleep and not v_later then

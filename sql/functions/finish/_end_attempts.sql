@@ -4,7 +4,8 @@
 -- Guarantees: p_ended: attempts that have ended in this transaction already, of which only the
 --   consequences are due. Returns all that has ended.
 -- Locks: the jobs (by id), then slots, then what _apply_where_free locks without waiting.
--- Notifies: sleepers of the queues that got work, or where jobs wait for a slot or a key.
+-- Notifies: sleepers of the queues that got work, or where jobs wait for a slot, a key, or room of
+--   a key of a limit.
 -- Called by: _finish_rest, _reclaim, deregister_worker, _release_switched_off.
 
 begin;
@@ -32,6 +33,9 @@ begin
         and (o.key_state = 's') = false and o.status = 'queued'
     ) n
     group by n.queue;
+  end if;
+  if v_ended.places is not null then
+    perform _qwf.wake_for_keys(v_ended.places);
   end if;
   if v_ended.events is not null then
     v_ended.pending := _qwf.apply_where_free(v_ended.events);

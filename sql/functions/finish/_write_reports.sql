@@ -56,8 +56,9 @@ begin
     v_all.events || array_agg((e.run_id, e.id, case
         when e.status in ('queued', 'scheduled') then 'requeued'
         when e.status = 'awaiting_input' then 'asked'
-        else e.status::text end)::_qwf.event) filter (where e.run_id is not null)
-    into v_all.count, v_all.ids, v_all.keys, v_all.events
+        else e.status::text end)::_qwf.event) filter (where e.run_id is not null),
+    v_all.places || array_agg(j.limit_place) filter (where j.limit_place is not null)
+    into v_all.count, v_all.ids, v_all.keys, v_all.events, v_all.places
   from unnest(v_ended) e join qwf.jobs j on j.id = e.id;
   select array_agg(h.id), v_all.dropped || array_agg(h.token) into v_dropped, v_all.dropped
   from unnest(v_held) h join qwf.queues q on q.name = h.queue

@@ -73,7 +73,7 @@ begin
         from report r
         where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
         returning j.id, j.run_id, j.queue, j.task, j.attempt, r.token, j.claimed_by, j.queued_at,
-          j.claimed_at, r.detail, j.project, j.key, j.key_state
+          j.claimed_at, r.detail, j.project, j.key, j.key_state, j.limit_place
       ), attempted as (
         insert into qwf.job_attempts (job_id, attempt, token, worker, queued_at, started_at,
           finished_at, outcome, log_tail, detail)
@@ -92,7 +92,7 @@ begin
         count(*), array_agg(e.id), null,
         array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'),
         array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null),
-        null
+        null, array_agg(e.limit_place) filter (where e.limit_place is not null)
         into v_ended
       from ended e;
     end if;
@@ -108,6 +108,7 @@ begin
     v_ended.events := null;
   end if;
   if v_is_done and v_ended.pending is null then
+    if v_ended.places is not null then perform _qwf.wake_for_keys(v_ended.places); end if;
     return query
     select (r.value ->> 'job_id')::bigint, 'ok', false
     from jsonb_array_elements(finish_many.reports) r;

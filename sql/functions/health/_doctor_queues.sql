@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/health/_doctor_queues
--- Purpose: Finds queued jobs that no worker can take.
+-- Purpose: Finds queued jobs that no worker can take, and queues whose limits make claims slow.
 -- Called by: _doctor_findings.
 
 begin;
@@ -37,6 +37,13 @@ begin
     select row('problem', 'job ' || j.id, format('no live worker can take job %s (%s, queue %s)',
       j.id, j.task, j.queue), format('qwf why %s', j.id))::_qwf.finding
     from qwf.find_unassignable() j));
+  return query
+  select 'note', 'queue ' || q.name,
+    format('jobs of more than 50 limits wait in queue %s: each claim looks at all of them', q.name),
+    'limits of one kind are one limit that counts by key: qwf limit create NAME N --keyed'
+  from qwf.queues q
+  where _qwf.waiting_limits(q.name, 51) > 50
+  order by q.name;
 end $$;
 
 commit;

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
--- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs,
---   the lease and the timeout in the row of a queue, what jobs wait for, and next_element of maps.
+-- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, places
+--   in lines, the lease and the timeout in the row of a queue, what jobs wait for, and next_element
+--   of maps.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.
@@ -21,6 +22,12 @@ begin
       select a.job_id, a.error from qwf.job_attempts a) e
     where octet_length(e.error) > 262144  -- the setting may have been lowered
       and length(e.error) > (select s.max_error_bytes from qwf.settings s);
+  return query
+    select 'a job has a place in a line if its limit counts by key', format('job %s', j.id),
+      format('limit %s, place %s', j.limit_by, coalesce(j.limit_place::text, 'none'))
+    from qwf.jobs j
+    where j.status in ('queued', 'running', 'scheduled', 'blocked') and j.limit_by is not null
+      and j.limit_place is distinct from _qwf.limit_place(j.limit_by);
   return query
     select 'a queue has the lease and the timeout that are in force', 'queue ' || q.name,
       format('%s, %s', q.effective_lease, q.effective_timeout)

@@ -32,7 +32,7 @@ as $$
   select 'a running limited job holds a slot', format('job %s', j.id),
     format('it holds none of limit %s', j.limit_by)
   from qwf.jobs j
-  where j.status = 'running' and j.limit_by is not null
+  where j.status = 'running' and j.limit_by is not null and j.limit_place is null
     and not exists (
       select from qwf.limit_slots s where s.job_id = j.id and s.limit_name = j.limit_by)
   union all
@@ -40,6 +40,7 @@ as $$
     format('%s of %s slots', count(s.slot), l.max_running)
   from qwf.limits l
   left join qwf.limit_slots s on s.limit_name = l.name and s.slot <= l.max_running
+  where not l.keyed
   group by l.name
   having count(s.slot) <> l.max_running
   union all
@@ -47,8 +48,11 @@ as $$
     format('%s of %s starts', count(t.place), l.starts)
   from qwf.limits l
   left join qwf.limit_starts t on t.limit_name = l.name and t.place <= l.starts
+  where not l.keyed
   group by l.name
   having count(t.place) <> l.starts
+  union all
+  select * from _qwf.key_invariants()
   union all
   select 'the limit of a queue agrees with the queue', format('queue %s', q.name),
     format('queue %s, limit %s', q.max_running, l.max_running)

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/queues/_check_limit
 -- Purpose: Refuses an unknown limit, under which jobs would wait forever; suggests a known one.
--- Raises: QW001.
--- Called by: _check_job, _check_limits, retry_job.
+-- Raises: QW001; QW005 for a limit that counts by key, without a key.
+-- Called by: _check_job, _check_limits, busiest_keys, retry_job.
 
 begin;
 
@@ -10,7 +10,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_name is not null and (starts_with(p_name, 'queue:')
+  if exists (select from qwf.limits l where l.name = rtrim(p_name, ':') and l.keyed) then
+    raise exception using errcode = 'QW005',
+      message = format('limit "%s" counts by key', rtrim(p_name, ':')),
+      detail = format('%slimit_by %L', p_where, p_name),
+      hint = format('write limit_by => ''%s:KEY''', rtrim(p_name, ':'));
+  end if;
+  if p_name is not null and not _qwf.names_key(p_name) and (starts_with(p_name, 'queue:')
       or not exists (select from qwf.limits l where l.name = p_name)) then
     raise exception using errcode = 'QW001', message = 'no such limit',
       detail = format('%slimit_by %L; limits: %s', p_where, left(p_name, 200), coalesce((

@@ -25,7 +25,9 @@ declare
 begin
   if v_count.queued > least(v_few, p_most - 1) or exists (
       select from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null)
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
+        and j.limit_place is null)
+    or _qwf.next_band(p_queue, null, null) is not null
   then
     v_heads := array(select h from _qwf.queue_heads(p_queue) h);
     v_count.queued := (
@@ -38,12 +40,21 @@ begin
       select count(*) from (
         select from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
+          and j.limit_place is null
         order by j.limit_by desc, coalesce(j.limit_by, j.required_model) desc, j.run_next,
           j.priority desc, j.position desc
         limit p_most - v_count.queued) limited);
+    v_count.queued := v_count.queued + (
+      select count(*) from (
+        select from qwf.jobs j
+        where _qwf.line_of(j) = p_queue and j.limit_place is not null
+          and j.status in ('queued', 'running')
+        order by _qwf.line_of(j) desc, _qwf.band_of(j) desc, j.limit_place desc, j.position desc
+        limit p_most - v_count.queued) keyed);
     v_count.estimated := v_count.queued = p_most;
     if v_count.estimated then
-      v_count.queued := greatest(p_most, _qwf.estimate_queued(p_queue, v_heads));
+      v_count.queued := greatest(p_most,
+        coalesce(_qwf.estimate_queued(p_queue, v_heads), 0) + _qwf.estimate_line(p_queue, p_most));
     end if;
   elsif v_count.queued > 1 then  -- the first of each priority, as queue_heads finds them
     v_heads := array(

@@ -31,6 +31,7 @@ as $$
       union all
       (select j.position from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = h.limit_by
+        and j.limit_place is null
         and coalesce(j.limit_by, j.required_model) = h.limit_by
         and j.run_next = h.run_next and j.priority = h.priority
         and j.position between s.low and s.high
@@ -56,6 +57,7 @@ as $$
       union all
       (select j.position from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = p.limit_by
+        and j.limit_place is null
         and coalesce(j.limit_by, j.required_model) = p.limit_by
         and j.run_next = p.run_next and j.priority = p.priority
         and j.position >= p.start and j.position < p.beyond

@@ -19,9 +19,10 @@ declare
   v_queue text := substring(drop_limit.name from '^queue:(.*)$');
   v_jobs bigint;
   v_pipelines text;
+  v_keyed boolean;
 begin
   perform from qwf.queues q where q.name = v_queue for no key update;
-  perform from qwf.limits l where l.name = drop_limit.name for update;
+  select l.keyed into v_keyed from qwf.limits l where l.name = drop_limit.name for update;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such limit',
       detail = format('limit %L', left(drop_limit.name, 200)),
@@ -31,7 +32,8 @@ begin
   end if;
   select count(*) into v_jobs
   from qwf.jobs j
-  where j.limit_by = drop_limit.name and j.finished_at is null;
+  where (j.limit_by = drop_limit.name or j.limit_place is not null
+      and split_part(j.limit_by, ':', 1) = drop_limit.name) and j.finished_at is null;
   if v_jobs > 0 then
     raise exception using errcode = 'QW002', message = 'limit is in use',
       detail = format('%s unfinished jobs name limit %L', v_jobs, drop_limit.name),
@@ -41,7 +43,8 @@ begin
   select string_agg(distinct format('pipeline %s, node %s', p.name, n.value ->> 'id'), '; ')
     into v_pipelines
   from qwf.pipelines p, jsonb_array_elements(p.definition -> 'nodes') n
-  where p.current and n.value ->> 'limit_by' = drop_limit.name;
+  where p.current and (n.value ->> 'limit_by' = drop_limit.name or v_keyed
+    and split_part(n.value ->> 'limit_by', ':', 1) = drop_limit.name);
   if v_pipelines is not null then
     raise exception using errcode = 'QW002', message = 'limit is in use',
       detail = format('limit %L is named by %s', drop_limit.name, left(v_pipelines, 1000)),

@@ -34,7 +34,9 @@ as $$
   select format('limit %s does not exist any more: select qwf.create_limit(%L, 2)',
     p_job.limit_by, p_job.limit_by)
   where not exists (select from qwf.limits l where l.name = p_job.limit_by)
-    and p_job.limit_by is not null
+    and p_job.limit_by is not null and not _qwf.names_key(p_job.limit_by)
+  union all
+  select * from _qwf.why_key_closed(p_job.limit_by, p_job.limit_place, p_now)
   union all
   select format('limit %s is full, %s', p_job.limit_by, f.why)
   from _qwf.why_full(p_job.limit_by) f (why)

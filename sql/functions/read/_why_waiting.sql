@@ -30,19 +30,23 @@ as $$
         and j.position < p_job.position
       union all
       select from qwf.limits l join qwf.jobs j on j.limit_by = l.name
-      where j.queue = p_job.queue and j.status = 'queued' and j.run_next and not p_job.run_next
+      where j.queue = p_job.queue and j.status = 'queued' and j.limit_place is null
+        and j.run_next and not p_job.run_next
       union all
       select from qwf.limits l join qwf.jobs j on j.limit_by = l.name
-      where j.queue = p_job.queue and j.status = 'queued'
+      where j.queue = p_job.queue and j.status = 'queued' and j.limit_place is null
         and j.run_next = p_job.run_next and j.priority < p_job.priority
       union all
       select from qwf.limits l join qwf.jobs j on j.limit_by = l.name
-      where j.queue = p_job.queue and j.status = 'queued'
+      where j.queue = p_job.queue and j.status = 'queued' and j.limit_place is null
         and j.run_next = p_job.run_next and j.priority = p_job.priority
         and j.position < p_job.position
       limit 1000
     ) j
   ) a
+  where p_job.limit_place is null
+  union all
+  select * from _qwf.why_key_waits(p_job)
   union all
   select format('worker %s holds %s and runs at most %s at once', w.id,
     case r.held when 1 then '1 job' else format('%s jobs', r.held) end, w.slots)

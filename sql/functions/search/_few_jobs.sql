@@ -39,6 +39,11 @@ begin
         union all
         select j.id from qwf.jobs j
         where 'queued' = any (p_filter.statuses) and j.status = 'queued' and j.limit_by is not null
+          and j.limit_place is null
+        union all
+        select j.id from qwf.jobs j
+        where 'queued' = any (p_filter.statuses) and j.limit_place is not null
+          and j.status in ('queued', 'running') and _qwf.line_of(j) is not null
       ) few
       limit v_most + 1);
   end if;

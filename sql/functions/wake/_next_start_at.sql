@@ -35,7 +35,12 @@ begin
     select from qwf.queues q
     cross join lateral (
       select from qwf.jobs j
-      where j.queue = q.name and j.status = 'queued' and j.limit_by = l.name limit 1) j);
+      where j.queue = q.name and j.status = 'queued' and j.limit_by = l.name
+        and j.limit_place is null limit 1) j);
+  v_at := least(v_at, (  -- of a key; it may have no job that waits
+    select k.opens_at from qwf.limit_keys k
+    where k.opens_at > greatest(v_woken, p_now - interval '1 min')
+    order by k.opens_at limit 1));
   return case when v_at is not null then greatest(v_at, v_woken + interval '20 ms') end;
 end $$;
 

@@ -30,6 +30,7 @@ begin
   from ahead a
   where t.limit_name = a.limit_name and t.place = a.place and t.used_at > qwf.now();
   get diagnostics v_count = row_count;
+  v_count := v_count + _qwf.redate_keys(v_now);
   return least(v_count, 99);
 end $$;
 

@@ -19,9 +19,14 @@ begin
       (select p_limit = 'queue:' || q.name from qwf.jobs j
         where j.queue = q.name and j.status = 'queued' and j.limit_by is null limit 1),
       (select p_limit = 'queue:' || q.name from qwf.jobs j
-        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1))
+        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null
+          and j.limit_place is null limit 1),
+      (select p_limit = 'queue:' || q.name from qwf.jobs j
+        where _qwf.line_of(j) = q.name and j.limit_place is not null
+          and j.status in ('queued', 'running') limit 1))
     or (select true from qwf.jobs j
-      where j.queue = q.name and j.status = 'queued' and j.limit_by = p_limit limit 1);
+      where j.queue = q.name and j.status = 'queued' and j.limit_by = p_limit
+        and j.limit_place is null limit 1);
 end $$;
 
 commit;

@@ -33,6 +33,7 @@ begin
       limit 16) t) n
   where l.starts is not null and n.starts > 0;
   get diagnostics v_count = row_count;
+  v_count := v_count + _qwf.wake_for_openings(v_woken, v_now);
   perform setval('qwf.last_start_wake', floor(extract(epoch from v_now) * 1000)::bigint)
   where exists (select from qwf.limits l where l.starts is not null);
   return least(v_count, 99);

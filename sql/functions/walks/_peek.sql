@@ -31,13 +31,15 @@ begin
     when p_light_only then
       return query
       select j.* from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit and j.light
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
+        and j.limit_place is null and j.light
         and _qwf.fits(j, p_worker, p_now)
       order by j.run_next desc, j.priority, j.position limit p_count;
     else
       return query
       select j.* from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
+        and j.limit_place is null
         and coalesce(j.limit_by, j.required_model) = p_limit
         and _qwf.fits(j, p_worker, p_now)
       order by j.run_next desc, j.priority, j.position limit p_count;

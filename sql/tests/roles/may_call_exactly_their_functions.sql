@@ -41,7 +41,7 @@ create temp table allowed (name, roles) as values
   ('pause_queue', '{}'), ('resume_queue', '{}'),
     ('create_limit', '{}'), ('drop_limit', '{}'), ('change_settings', '{}'),
   ('why_not', '{qwf_producer,qwf_viewer}'), ('context_notes', '{qwf_producer,qwf_viewer}'),
-  ('count_jobs', '{qwf_viewer}'),
+  ('count_jobs', '{qwf_viewer}'), ('busiest_keys', '{qwf_viewer}'),
     ('find_jobs', '{qwf_viewer}'), ('find_runs', '{qwf_viewer}'),
   ('check_running', '{qwf_viewer}'), ('find_unassignable', '{qwf_viewer}'),
     ('find_missing_options', '{qwf_viewer}'),

@@ -11,7 +11,7 @@ select
   j.priority, j.run_next, j.position, j.run_at, j.inputs, j.resolved_inputs, j.output,
   j.input_spec, j.guarded, j.remaining_deps, j.attempt, j.failures, j.losses, j.retries,
   j.max_attempts, j.max_losses, j.backoff, j.timeout, j.stall_timeout, j.required_model,
-  j.light, j.vram_mb, j.requires, j.limit_by, j.on_failure, j.run_if, j.expires_at,
+  j.light, j.vram_mb, j.requires, j.limit_by, j.limit_place, j.on_failure, j.run_if, j.expires_at,
   j.avoid_host, j.avoid_until, j.start_by, j.parent_id, j.element, j.elements, j.failed_elements,
   j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
   j.beat_at, j.last_error, j.last_exit_code,
@@ -94,7 +94,10 @@ comment on column qwf.job_details.light is 'May run beside a model job on the sa
 comment on column qwf.job_details.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
 comment on column qwf.job_details.requires is 'Labels the worker must have.';
 comment on column qwf.job_details.limit_by is
-  'Named limit it counts against while it runs; null: none.';
+  'Named limit it counts against while it runs, LIMIT:KEY if the limit counts by key; null: none.';
+comment on column qwf.job_details.limit_place is
+  'Place of its key in the line, and the lock of the key: a hash of limit_by, if its limit counts '
+  'by key; else null.';
 comment on column qwf.job_details.on_failure is
   'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
   'decides); null: as its queue says then.';

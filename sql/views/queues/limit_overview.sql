@@ -7,19 +7,33 @@ begin;
 create view qwf.limit_overview as
 select
   l.name, l.max_running, s.running, l.starts, l.per, l.created_at,
-  case when l.starts > 0 then (
+  case when l.starts > 0 and not l.keyed then (
     select count(*) from qwf.limit_starts t
     where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts
   ) end as started,
   s.jobs,
   (select count(*) from qwf.jobs j
-    where j.status = 'queued' and l.name in (j.limit_by, 'queue:' || j.queue)) as queued,
-  coalesce(h.held, '[]') as held
+    where j.status = 'queued' and (l.name in (j.limit_by, 'queue:' || j.queue)
+      or l.keyed and split_part(j.limit_by, ':', 1) = l.name and j.limit_place is not null)
+  ) as queued,
+  coalesce(h.held, '[]') as held, l.keyed,
+  case when l.keyed then (
+    select count(distinct j.limit_by) from qwf.jobs j
+    where j.limit_place is not null and j.status in ('queued', 'running')
+      and split_part(j.limit_by, ':', 1) = l.name) end as keys
 from qwf.limits l
 cross join lateral (
   select
     count(*) as running, coalesce(array_agg(s.job_id order by s.job_id), '{}') as jobs
-  from qwf.limit_slots s where s.limit_name = l.name and s.job_id is not null
+  from (
+    select o.job_id from qwf.limit_slots o
+    where o.limit_name = l.name and o.job_id is not null
+    union all
+    select j.id from qwf.jobs j
+    where l.keyed and j.limit_place is not null and j.status in ('queued', 'running')
+      and (case when j.status = 'queued' then j.queue end) is null
+      and split_part(j.limit_by, ':', 1) = l.name
+  ) s
 ) s
 cross join lateral (
   select jsonb_agg(jsonb_build_object('slot', s.slot, 'job', j.id, 'task', j.task,
@@ -35,15 +49,19 @@ comment on view qwf.limit_overview is
   'Named limits with the jobs that hold their slots: select * from qwf.limit_overview.';
 comment on column qwf.limit_overview.name is
   'Name that jobs give in limit_by; queue:NAME is the limit of a queue.';
+comment on column qwf.limit_overview.keyed is
+  'True: the numbers hold for each key; see qwf.busiest_keys.';
+comment on column qwf.limit_overview.keys is
+  'Keys with a job that waits or runs; null: it does not count by key.';
 comment on column qwf.limit_overview.max_running is
   'How many jobs may run at once; 10,000 if it was created with a rate alone.';
-comment on column qwf.limit_overview.running is 'Jobs that hold a slot.';
+comment on column qwf.limit_overview.running is 'Jobs that hold a slot, of all keys together.';
 comment on column qwf.limit_overview.starts is
   'How many jobs may start within any period of the length per; null: any number.';
 comment on column qwf.limit_overview.per is 'Length of the period in which starts are counted.';
 comment on column qwf.limit_overview.created_at is 'When it was created.';
 comment on column qwf.limit_overview.started is
-  'How many have started within the last period; null: any number may.';
+  'How many have started within the last period; null: any number may, or it counts by key.';
 comment on column qwf.limit_overview.jobs is 'Jobs that hold a slot.';
 comment on column qwf.limit_overview.queued is 'Jobs that wait for it or for its queue.';
 comment on column qwf.limit_overview.held is

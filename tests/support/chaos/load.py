@@ -20,6 +20,7 @@ from support.proxy import Proxy
 
 Session = psycopg.Connection[DictRow]
 LIMIT, MOST = "narrow", 2  # jobs of this limit, at once
+KEYED, KEYS = "customer", ("acme", "bob")  # as many of each key of this one
 BACKLOG = 60  # jobs and nodes that have not ended, at which producers wait
 PAUSE_S = 0.25
 FIRST, FIRST_TASKS = 4, {2: "work", 3: "write"}  # every run has these and a run, not cancelled
@@ -63,6 +64,7 @@ def prepare(place: Place) -> None:
     """Set the engine up, and define the work."""
     place.ask("select qwf.change_settings(%s)", json.dumps(SETTINGS))
     place.ask("select qwf.create_limit(%s, %s)", LIMIT, MOST)
+    place.ask("select qwf.create_limit(%s, %s, keyed => true)", KEYED, MOST)
     for pipeline in PIPELINES:
         place.ask("select qwf.register_pipeline(%s)", json.dumps(pipeline))
     place.ask("select qwf.register_workflow(%s)", json.dumps(WORKFLOW))
@@ -164,9 +166,10 @@ class Producer(Client):
         seconds = dice.uniform(1, 4) if is_long else dice.uniform(0.01, 0.4)
         args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
         label = key or f"{self.name}-{self._number}"
+        limit = dice.choice([LIMIT, *(f"{KEYED}:{key}" for key in KEYS)])
         return ENQUEUE, {
             "task": task, "args": json.dumps(args), "key": key, "label": label,
-            "labels": json.dumps({"made": label}), "limit_by": LIMIT if limited else None,
+            "labels": json.dumps({"made": label}), "limit_by": limit if limited else None,
             "priority": dice.choice([50, 100, 100, 200]),
             "after": dice.choice(["0 s", "0 s", "0 s", "1 s"]),
         }  # fmt: skip

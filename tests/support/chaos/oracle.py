@@ -230,11 +230,12 @@ def a_limit_holds(evidence: Evidence) -> Iterator[str]:
         end = ended.get(one["mark"])
         if row is not None and end is not None and (row["output"] or {}).get("mark") == one["mark"]:
             moves += [(one["at"], 1, one["job"]), (end["at"], -1, one["job"])]
-    running: set[int] = set()
+    running: dict[str, set[int]] = defaultdict(set)  # of each limit, and of each key of one
     for at, step, job in sorted(moves, key=lambda move: move[:2]):
-        (running.add if step > 0 else running.discard)(job)
-        if len(running) > MOST:
-            yield f"at {at:.1f}: jobs {sorted(running)} at once, of a limit of {MOST}"
+        beside = running[limited[job]["limit_by"]]
+        (beside.add if step > 0 else beside.discard)(job)
+        if len(beside) > MOST:
+            yield f"at {at:.1f}: jobs {sorted(beside)} at once, of a limit of {MOST}"
 
 
 def a_node_reads_what_has_ended(evidence: Evidence) -> Iterator[str]:

@@ -11,9 +11,10 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 LIMITS = """
-select name, max_running, starts, per, created_at, started, held
+select name, max_running, starts, per, created_at, started, held, keyed, running
 from qwf.limit_overview limit 200
 """
+KEYS = "select * from qwf.busiest_keys(%(name)s)"
 QUEUE = "select * from qwf.queue_overview where queue = %(queue)s"
 WORKERS = """
 select * from qwf.worker_overview where queue = %(queue)s and state <> 'stopped'
@@ -36,6 +37,7 @@ select j.id, j.task, j.run_id, j.node_id, j.priority, j.run_next, j.limit_by, j.
   extract(epoch from qwf.now() - j.queued_at) as waited
 from qwf.job_details j
 where j.queue = %(queue)s and j.status = 'queued' and j.limit_by is not null
+  and j.limit_place is null
 order by j.limit_by, j.run_next desc, j.priority, j.position
 limit 20
 """
@@ -67,7 +69,13 @@ where c.queue = %(queue)s
 
 async def read_all(request: Request, look: Look) -> dict[str, Any]:
     """All queues and limits."""
-    return {"queues": await look.rows(QUEUES), "limits": await look.rows(LIMITS)}
+    name = request.query_params.get("keys")  # reads all jobs of this limit, so only if asked for
+    return {
+        "queues": await look.rows(QUEUES),
+        "limits": await look.rows(LIMITS),
+        "keys_of": name,
+        "busiest": await look.rows(KEYS, name=name) if name else [],
+    }
 
 
 async def read_one(request: Request, look: Look) -> dict[str, Any]:

@@ -21,7 +21,8 @@ where j.id = any (%(jobs)s::bigint[]) and (j.status in ('queued', 'blocked')
 """
 HELD = """
 select d.queue_paused as paused, d.attempt = 0 and d.expires_at <= qwf.now() as expired,
-  d.limit_by, q.places as queue_places, q.held as queue_held, l.places as limit_places,
+  case when d.limit_place is null then d.limit_by end as limit_by,
+  q.places as queue_places, q.held as queue_held, l.places as limit_places,
   l.held as limit_held
 from qwf.job_details d
 cross join lateral (

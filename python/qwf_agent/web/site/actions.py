@@ -88,7 +88,10 @@ ACTIONS: dict[str, Action] = {
         "the model servers of {queue} on {host} are set",
     ),
     "create_limit": Action(
-        {"name": "text", "max_running": "int", "starts": "int", "per": "interval"},
+        {
+            "name": "text", "max_running": "int", "starts": "int", "per": "interval",
+            "keyed": "boolean",
+        },
         "limit {name} is stored",
     ),
     "create_queue": Action(

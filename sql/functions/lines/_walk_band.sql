@@ -1,0 +1,61 @@
+-- Deploy qwf:functions/lines/_walk_band
+-- Purpose: Picks jobs of a band of a line, key by key, from the cursor of the session round to it.
+-- Guarantees: Gives each key its share, and what is left then to the same keys. Counts the running
+--   jobs of a key under its lock only. Locks at most 100 keys, and those only that seem to have
+--   room and a job: so a claim that stays open delays no other key, and the locks of all claims fit
+--   into shared memory.
+-- Locks: advisory (place of the key), tried only; queued jobs that nobody else has locked.
+-- Called by: _pick_keyed.
+
+begin;
+
+create function _qwf.walk_band(p_round _qwf.round, p_band bigint, p_count int)
+returns _qwf.round
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_round _qwf.round := p_round;
+  v_part int := 1;  -- from the cursor to the end, then from the beginning to the cursor
+  v_from bigint := p_round.at;
+  v_want int;
+  v_next record;
+  v_keys _qwf.limit_key[];
+  v_held _qwf.limit_key[] := '{}';
+begin
+  loop
+    v_want := least(p_count - cardinality(v_round.jobs), 100 - cardinality(v_round.keys));
+    exit when v_want <= 0 or v_part > 2 or v_round.steps <= 0;
+    v_keys := '{}';
+    loop
+      v_next := _qwf.next_keys(v_round, p_band, v_from, case v_part when 1
+        then 9223372036854775807 else v_round.at end, v_want - cardinality(v_keys));
+      v_keys := v_keys || v_next.keys;
+      v_from := v_next.last;
+      v_round.steps := v_round.steps - v_next.steps;
+      exit when cardinality(v_keys) = v_want or v_round.steps <= 0;
+      v_part := v_part + 1;
+      v_from := -9223372036854775808;
+      exit when v_part > 2;
+    end loop;
+    v_keys := array(select k from unnest(v_keys) k where pg_try_advisory_xact_lock(k.place));
+    continue when v_keys = '{}';
+    v_round.jobs := v_round.jobs || _qwf.pick_of_keys(v_round, p_band, v_keys,
+      (v_want + cardinality(v_keys) - 1) / cardinality(v_keys), v_want);
+    v_round.keys := v_round.keys || v_keys;
+    v_held := v_held || v_keys;
+  end loop;
+  if cardinality(v_round.jobs) > cardinality(p_round.jobs) then
+    v_round.last := (select j.limit_place from qwf.jobs j
+      where j.ctid = (v_round.jobs[cardinality(v_round.jobs)]).row);
+  elsif p_round.jobs = '{}' then
+    v_round.last := case when v_part > 2 then v_round.at else v_from end;
+  end if;
+  if cardinality(v_round.jobs) < p_count and v_held <> '{}' then
+    v_want := p_count - cardinality(v_round.jobs);
+    v_round.jobs := v_round.jobs || _qwf.pick_of_keys(v_round, p_band, v_held, v_want, v_want);
+  end if;
+  return v_round;
+end $$;
+
+commit;
