@@ -50,6 +50,7 @@ COMMANDS: dict[str, set[str]] = {
     "schedules": {READER},
     "limits": {READER},
     "audit": {READER},
+    "events": {READER},
     "servers": {READER},
     "answer 1 pick hello": set(),  # it reads the question besides calling submit_input()
     "cancel run 1": {PRODUCER},

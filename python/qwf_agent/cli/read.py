@@ -61,7 +61,6 @@ where j.run_id = %(run)s
   and (%(since)s::timestamptz is null or j.created_at >= %(since)s)
 order by j.id limit %(limit)s
 """
-TRIES = "select * from qwf.run_tries where run_id = %s order by try"
 JOBS = """
 select
   id, run_id, node_id, task, queue, status, project, priority, attempt, worker, error, created_at,
@@ -115,13 +114,12 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
     Then:     qwf job JOB (its attempts and log)     qwf answer 12 NODE VALUE
     """
     status = connection.call(conn, "run_status", run_id=run)
-    tries = connection.many(conn, TRIES, (run,))
     if as_json:
-        output.show_json({**status, "tries": tries})
+        output.show_json(status)
         return
     output.show(drawing.run(drawing.visible_values(status)))
     is_over = status["run"]["status"] in drawing.OVER
-    for line in drawing.earlier_tries(drawing.visible_values(tries), is_over):
+    for line in drawing.earlier_tries(drawing.visible_values(status["tries"]), is_over):
         output.show(line)
     output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
     for node in status["nodes"]:

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/read/run_status
--- Purpose: Returns a run and all its nodes as one document.
+-- Purpose: Returns a run, all its nodes and the tries that have ended as one document.
 -- Guarantees: One snapshot, so that the run and its nodes agree. Elements are counted for maps
 --   only. A node that waits for a person has its question. Reads each node and edge
 --   once, whatever the statistics say.
@@ -30,7 +30,10 @@ begin
   select jsonb_build_object(
       'run', to_jsonb(r) || jsonb_build_object(
         'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
-      'nodes', coalesce(n.nodes, '[]')) into v_status
+      'nodes', coalesce(n.nodes, '[]'),
+      'tries', coalesce((
+        select jsonb_agg(to_jsonb(t) - 'run_id' order by t.try)
+        from qwf.run_tries t where t.run_id = r.id), '[]')) into v_status
   from qwf.runs r
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
@@ -60,8 +63,8 @@ begin
   return v_status;
 end $$;
 comment on function qwf.run_status is
-  'The run, and its nodes in topological order with states, durations (seconds), errors, '
-  'dependencies and open questions; QW001: no such run.';
+  'The run; its nodes in topological order with states, durations (seconds), errors, dependencies '
+  'and open questions; and its tries that have ended, as in view run_tries. QW001: no such run.';
 call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
 
 commit;
