@@ -3,6 +3,7 @@
 from bench.scenarios.dag import dag
 from bench.scenarios.drain import drain
 from bench.scenarios.enqueue import enqueue
+from bench.scenarios.events import followed
 from bench.scenarios.fleet import fleet
 from bench.scenarios.hop import hop
 from bench.scenarios.horizon import horizon
@@ -23,5 +24,5 @@ from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web, pack, serve, plain, hop, horizon, retention, queues, kept, keys,
+    web, pack, serve, plain, hop, horizon, retention, queues, kept, keys, followed,
 )  # fmt: skip

@@ -48,7 +48,7 @@ end $$
 USED = (
     "select qwf.create_limit('api', 2)",
     "select qwf.create_queue('volatile', keep_completed => false)",
-    "insert into qwf.cancel_requests (job_id, requested_by) values (-1, 'bench')",
+    "insert into qwf.cancel_requests (job_id) values (-1)",
 )
 
 

@@ -31,6 +31,7 @@ TINY = {
     "dag": "--runs 10 --length 5 --width 20 --elements 20 --concurrent 5",
     "scale": "--queued 400 --finished 400 --blocked 10 --scheduled 10 --calls 3",
     "snapshot": "--seconds 0.5 --consumers 2",
+    "events": "--rate 100 --seconds 1.5 --runs 10",
     "fleet": "--agents 2 --seconds 0.5 --settle 0",
     "recovery": "--lease 1",
     "memory": "--jobs 100 --steps 1",
