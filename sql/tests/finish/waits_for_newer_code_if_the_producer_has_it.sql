@@ -40,9 +40,11 @@ select _qwf.promote_due();
 select is(pg_temp.fails('arguments'), 'scheduled 00:00:15 0 0 released older_code',
   'within an hour it waits again');
 delete from told;
-select results_eq($$ select kind, detail - 'worker' from _qwf.event_log where kind = 'older_code' $$,
+select results_eq($$ select kind, detail - 'worker' from _qwf.event_log
+  where kind = 'older_code' $$,
   $$ values ('older_code',
-    jsonb '{"attempt":1, "error": "box-a runs older code: t() does not take the argument ''cc''"}') $$,
+    jsonb '{"attempt":1,
+    "error": "box-a runs older code: t() does not take the argument ''cc''"}') $$,
   'one event, at the first time');
 select qwf_test.travel('1 min');
 select _qwf.promote_due();
