@@ -42,7 +42,6 @@ MENU = (  # path, name, its key after g
     ("/schedules", "Schedules", "s"),
     ("/events", "Events", "e"),
     ("/workflows", "Workflows", "w"),
-    ("/audit", "Audit", "a"),
     ("/doctor", "Doctor", "d"),
 )
 
