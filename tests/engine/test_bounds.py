@@ -139,6 +139,7 @@ CALLS: dict[str, dict[str, str]] = {
     "report_folder": {"job_id": RUNNING, "token": TOKEN, "folder": "'{}'"},
     "resolve": {"value": "'{}'", "scope": "'{}'"},
     "resume_queue": {"name": "'cpu'"},
+    "retry_job": {"job_id": "(select id from qwf.jobs where task = 'stopped')", "args": "'{}'"},
     "retry_jobs": {"jobs": "'{1}'"},
     "retry_run": {"run_id": "(select min(id) from qwf.runs)", "from_node": "'ask'"},
     "retry_runs": {"runs": "'{1}'"},
@@ -357,6 +358,7 @@ def something_for_every_call(db: Session) -> None:
         "select qwf.enqueue('run', queue => 'cpu', max_attempts => 1)",
         f"select qwf.claim('cpu', {WORKER})",
         f"select qwf.follow_log({RUNNING})",
+        "select qwf.cancel_job(qwf.enqueue('stopped', queue => 'mail'))",
         "select qwf.enqueue('next', queue => 'cpu')",
     ):
         db.execute(statement)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_a_task_of_the_user_with_that_name_comes_first(
 def test_a_cancelled_job_frees_its_place(child: OneChild, slow: LlamaServer) -> None:
     claim = child.begin("llm", LONG, served(slow))
     until(child.printed, "the first words")
-    child.slot.cancel(claim)
+    child.slot.tell(claim, "cancel", time.monotonic() + 60)
     assert child.end().outcome == "cancelled"
     until(lambda: slow.busy() == 0, "the free place")
     assert slow.tokens() < LONG["max_tokens"] / 2
@@ -133,7 +134,7 @@ def test_progress_and_words_are_seen_while_it_runs(child: OneChild, slow: LlamaS
     assert second.message.endswith("/s")
     assert 0 < first.fraction < second.fraction < 1
     assert slow.busy() == 1
-    child.slot.cancel(claim)
+    child.slot.tell(claim, "cancel", time.monotonic() + 60)
     child.end()
 
 

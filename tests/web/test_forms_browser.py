@@ -28,7 +28,7 @@ POLICY = (
 PAGE = """<!doctype html><html lang="en"><head><title>A form</title><link rel="icon" href="data:,">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/static/forms.css"><script src="/static/forms.js" defer></script>
-</head><body><main><h1>A form</h1>{% import "_form.html" as form %}
+</head><body data-secret="token"><main><h1>A form</h1>{% import "_form.html" as form %}
 {% if value is not none %}<pre id="value">{{ value }}</pre><p data-draft-done="{{ name }}"></p>
 {% else %}<form method="post" data-draft="{{ name }}"{{ " data-filled" if filled }}>
 {{ form.summary(root) }}{{ form.body(root) }}{{ form.buttons(root, "Answer") }}</form>

@@ -361,7 +361,7 @@ def test_tabs_show_what_was_returned_used_and_written(visit: Visit, db: Db) -> N
     drawn = viewer.text(f"/runs/{run}?show=timeline")
     assert "1 min 30 s" in words(drawn)
     assert f'href="/jobs/{held[0]}"' in drawn
-    assert "Nothing unusual" in words(viewer.text(f"/runs/{run}?show=history"))
+    assert "Nothing has happened yet" in words(viewer.text(f"/runs/{run}?show=history"))
 
 
 def test_an_event_that_was_given_up_is_shown(visit: Visit, db: Db) -> None:

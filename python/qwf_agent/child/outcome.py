@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from qwf_agent.app import PermanentError, Release, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
 from qwf_agent.child.out_folder import OutRootFailed
+from qwf_agent.child.tasks import NoSuchTask
 from qwf_agent.llm.errors import Cancelled, ServerLost
 
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
@@ -93,8 +94,10 @@ def of_exception(
     if isinstance(error, BadOutput):
         return JobOutcome("error", error=clip(str(error), limit))
     if isinstance(error, ImportFailed):
-        text = describe(error.__cause__ or error)
-        return JobOutcome("lost", error=clip(text, limit), detail={"reason": "import"})
+        text = clip(describe(error.__cause__ or error), limit)
+        if isinstance(error.__cause__, NoSuchTask):  # nothing is wrong with this host
+            return JobOutcome("error", error=text)
+        return JobOutcome("lost", error=text, detail={"reason": "import"})
     if isinstance(error, ModelFailed):
         text = f"{error}\n{describe(error.__cause__ or error)}"
         return JobOutcome("lost", error=clip(text, limit), detail={"reason": "model"})

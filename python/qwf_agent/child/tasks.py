@@ -20,6 +20,10 @@ class CannotLoad(Exception):
     """The user's code could not be imported, or lacks the task or app. The message says why."""
 
 
+class NoSuchTask(CannotLoad):
+    """The code of this agent can be imported, but it has no task of this name."""
+
+
 class Tasks:
     """The user's tasks, imported when they are first needed."""
 
@@ -98,11 +102,11 @@ class Tasks:
         if self._app and task in self._app.tasks:
             return Body(self._app.tasks[task].function)
         if not self._nodes or not all(part.isidentifier() for part in task.split(".")):
-            raise CannotLoad(f"this agent has no task {task!r}")
+            raise NoSuchTask(f"this agent has no task {task!r}")
         name = f"{self._nodes}.{task}"
         spec = importlib.util.find_spec(name)
         if spec is None:
-            raise CannotLoad(f"this agent has no task {task!r}: no module {name}")
+            raise NoSuchTask(f"this agent has no task {task!r}: no module {name}")
         self._broken.add(spec.origin or "")
         module = importlib.import_module(name)
         if not callable(getattr(module, "run", None)):

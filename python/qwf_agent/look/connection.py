@@ -55,9 +55,11 @@ limit %(limit)s
 """
 
 
-# For whom we act, unless the session says it already: many people may share one login.
-ACTING_FOR = """, pg_catalog.set_config('qwf.acting_for', coalesce(
-  nullif(pg_catalog.current_setting('qwf.acting_for', true), ''), '{}'), true)
+# For whom we act, unless the session says it already: many people may share one login. The path is
+# not set yet where this is parsed, so the operator has its schema.
+ACTING_FOR = """, pg_catalog.set_config('qwf.acting_for', case
+  when pg_catalog.current_setting('qwf.acting_for', true) operator(pg_catalog.<>) ''
+  then pg_catalog.current_setting('qwf.acting_for', true) else '{}' end, true)
 """
 
 

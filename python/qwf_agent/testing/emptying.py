@@ -12,7 +12,11 @@ KEPT = (
     "qwf.instance", "qwf.settings", "qwf.queues", "qwf.limits", "qwf.limit_slots",
     "qwf.limit_starts", "qwf.schedules", "qwf.pipelines", "qwf.workflows", "qwf.graphs",
     "qwf.graph_nodes", "qwf.graph_edges", "_qwf.locks", "_qwf.secret",
+    "_qwf.event_numbers",
 )  # fmt: skip
+NO_NUMBERS = """
+update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0
+"""
 NAME = "select current_database()::text"
 EMPTIED = """
 select n.nspname::text, c.relname::text
@@ -41,4 +45,5 @@ def empty(dsn: str) -> None:
         tables = sql.SQL(", ").join(sql.Identifier(*found) for found in emptied)
         conn.execute(sql.SQL("truncate {}").format(tables))
         conn.execute("update qwf.limit_slots set job_id = null where job_id is not null")
+        conn.execute(NO_NUMBERS)
         conn.execute("update qwf.limit_starts set used_at = '-infinity'")

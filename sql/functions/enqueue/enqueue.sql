@@ -45,8 +45,7 @@ begin
       enqueue.on_failure, enqueue.expires, enqueue.max_losses,
       nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max) = 0
     and enqueue.requires = '{}' and enqueue.labels in ('{}', '{"qwf.checked": true}')
-    and enqueue.project = ''
-    and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
+    and enqueue.project = '' and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
     v_job := (
       null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),

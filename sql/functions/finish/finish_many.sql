@@ -92,8 +92,7 @@ begin
         count(*), array_agg(e.id), null,
         array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'),
         array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null),
-        null, array_agg(e.limit_place) filter (where e.limit_place is not null)
-        into v_ended
+        null, array_agg(e.limit_place) filter (where e.limit_place is not null) into v_ended
       from ended e;
     end if;
   exception

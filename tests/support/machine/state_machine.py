@@ -65,10 +65,10 @@ RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
-delete from _qwf.event_log;
-update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0;
 delete from qwf.limit_slots; delete from qwf.limits;
 {";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
+delete from _qwf.event_log;
+update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0;
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.last_complete_tick', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
@@ -283,6 +283,7 @@ class Machine(RuleBasedStateMachine):
         self.opened: Model | None = None  # what the open transaction began with
         if self.other.conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             self.other.rows("rollback")
+        self.main.rows("select set_config('qwf_test.now', %s, false)", START.isoformat())
         self.main.rows(RESET)
         self.main.rows("select set_config('qwf_test.jam', '', false)")
         for session in (self.main, self.other):
