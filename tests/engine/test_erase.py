@@ -217,3 +217,54 @@ def test_a_planted_bug_is_found(
     put_in(dsn, *bug)
     with pytest.raises(AssertionError):
         test_a_dump_has_nothing_of_her(db, server)
+
+
+def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> None:
+    """Her text in all that users, workers and people who answer can give."""
+    her = Jsonb({"name": HER, "list": [{"of": HER}]})
+    label = Jsonb({"person": "42", "name": HER})
+    db.execute("select qwf.create_limit('mail', 2, 2, '1 day', keyed => true)")
+    db.execute(
+        "select qwf.enqueue('t', %s, key => %s, once => true, labels => %s, limit_by => %s)",
+        (her, HER, label, f"mail:{HER}"),
+    )
+    report = Jsonb({
+        "log_tail": f"hello {HER}", "reason": HER, "exit_code": 3, "host": "box",
+        "files": [{"rel_path": f"{HER}.png", "size_bytes": 1, "kind": "image"}], "unknown": HER,
+    })  # fmt: skip
+    end = "select qwf.finish(job_id, token, %s, %s, %s, %s) from qwf.claim('default', 'box:w', 1)"
+    db.execute(end, ("fatal", None, f"no {HER}", report))
+    db.execute("select qwf.retry_job(id, %s) from qwf.jobs", (Jsonb({"new": HER}),))
+    db.execute(end, ("fatal", None, f"no {HER}", report))
+    db.execute(
+        "select qwf.register_pipeline(%s)",
+        (Jsonb({"name": "p", "nodes": [
+            {"id": "greet", "task": "greet", "queue": "default",
+             "inputs": {"who": {"$from": "ctx.who"}}}]}),),
+    )  # fmt: skip
+    db.execute(
+        "select qwf.register_workflow(%s)",
+        (Jsonb({"name": "w", "steps": [
+            {"id": "p", "pipeline": "p"},
+            {"id": "ask", "kind": "input", "widget": "text", "target": "name",
+             "prompt": {"$from": "ctx.who"}, "depends_on": ["p"]},
+        ]}),),
+    )  # fmt: skip
+    db.execute(
+        "select qwf.enqueue_run('w', %s, key => %s, labels => %s)",
+        (Jsonb({"who": HER}), HER, label),
+    )
+    db.execute(end, ("completed", her, None, report))
+    db.execute("select qwf.drain_outbox()")
+    db.execute("select qwf.tick()")
+    db.execute("select qwf.submit_input(id, 'ask', to_jsonb(%s::text)) from qwf.runs", (HER,))
+    db.execute("select qwf.tick()")
+    assert db.execute("select status from qwf.runs").fetchall() == [("completed",)]
+    assert dumped(server, db).count(HER) > 15
+    files = db.execute("select path from qwf.erase(%s)", (PERSON,)).fetchall()
+    assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 2
+    db.execute("select qwf.tick()")
+    assert [line for line in dumped(server, db).splitlines() if HER in line] == []
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []
+    kept = "select array_agg(outcome order by job_id, attempt) from qwf.job_attempts"
+    assert db.execute(kept).fetchone() == (["fatal", "fatal", "completed"],)
