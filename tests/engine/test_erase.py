@@ -239,15 +239,15 @@ def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> No
     db.execute(
         "select qwf.register_pipeline(%s)",
         (Jsonb({"name": "p", "nodes": [
-            {"id": "greet", "task": "greet", "queue": "default",
-             "inputs": {"who": {"$from": "ctx.who"}}}]}),),
+            {"id": "greet", "node": "greet", "queue": "default",
+             "inputs": {"who": {"$from": "who"}}}]}),),
     )  # fmt: skip
     db.execute(
         "select qwf.register_workflow(%s)",
         (Jsonb({"name": "w", "steps": [
-            {"id": "p", "pipeline": "p"},
+            {"id": "p", "kind": "pipeline", "pipeline": "p"},
             {"id": "ask", "kind": "input", "widget": "text", "target": "name",
-             "prompt": {"$from": "ctx.who"}, "depends_on": ["p"]},
+             "show": {"$from": "who"}, "depends_on": ["p"]},
         ]}),),
     )  # fmt: skip
     db.execute(
@@ -262,7 +262,7 @@ def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> No
     assert db.execute("select status from qwf.runs").fetchall() == [("completed",)]
     assert dumped(server, db).count(HER) > 15
     files = db.execute("select path from qwf.erase(%s)", (PERSON,)).fetchall()
-    assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 2
+    assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 1
     db.execute("select qwf.tick()")
     assert [line for line in dumped(server, db).splitlines() if HER in line] == []
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/erase/_erased_detail
 -- Purpose: Returns of the detail of an event or an attempt what says nothing of a person: numbers,
 --   truth values, and the state in which a run ended; and the mark of what is erased.
--- Called by: _erase_history.
+-- Called by: _erase_events, _erase_history.
 
 begin;
 

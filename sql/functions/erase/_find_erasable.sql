@@ -23,7 +23,7 @@ declare
   v_found bigint[];
   v_runs bigint[];
 begin
-  if jsonb_strip_nulls(p_filter) = '{}' then
+  if not exists (select from jsonb_each(p_filter) f where f.value not in ('null', '{}')) then
     raise exception using errcode = 'QW005', message = 'the filter is empty',
       detail = 'it would erase every job', hint = 'give label, key or ids, or what else they share';
   end if;

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/erase/_read_ids
 -- Purpose: Returns the ids of a filter of erase; null if it has none.
--- Raises: QW005 if the filter is no object, has labels twice, or ids that are no list of numbers.
+-- Raises: QW005 if the filter is not an object, has labels twice, or ids that are not a list of
+--   numbers.
 -- Called by: _find_erasable.
 
 begin;

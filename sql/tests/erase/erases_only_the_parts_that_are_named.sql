@@ -12,7 +12,8 @@ update qwf.jobs set acting_for = 'anna';
 select lives_ok($$ select qwf.erase('{"label": {"person": "42"}}', '{args}') $$);
 select ok(inputs ? '$erased' and labels = '{"person": "42"}' and acting_for = 'anna'
   and erased_parts = '{args}', 'only the arguments are gone') from qwf.jobs;
-select is((select detail #>> '{old_args,to}' from qwf.event_overview where kind = 'retried'), 'anna',
+select is((select detail #>> '{old_args,to}' from qwf.event_overview where kind = 'retried'),
+  'anna',
   'an event still has the old ones');
 select lives_ok($$ select qwf.erase('{"label": {"person": "42"}}') $$);
 select ok(not detail ? 'old_args', 'now it has not') from qwf.event_overview where kind = 'retried';

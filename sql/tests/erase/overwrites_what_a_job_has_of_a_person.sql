@@ -3,7 +3,8 @@ select plan(12);
 
 select qwf.create_limit('mail', 5);
 select qwf.enqueue('a', '{"to": "anna"}', key => 'anna', labels => '{"person": "42"}',
-  limit_by => 'mail', once => true), qwf.enqueue('b', '{"to": "bob"}', labels => '{"person": "43"}');
+  limit_by => 'mail', once => true),
+  qwf.enqueue('b', '{"to": "bob"}', labels => '{"person": "43"}');
 select qwf_test.claim('default', 2);
 select qwf_test.report('a', 'fatal'), qwf_test.report('b', 'fatal');
 update qwf.job_attempts set log_tail = 'anna', detail = detail || '{"exit_code": 3, "x": "anna"}';
@@ -31,7 +32,8 @@ select is_empty($$ select * from qwf.erase('{"label": {"person": "42"}}') $$,
   'nothing is left to erase');
 select is_empty(format($$ select * from qwf.erase('{"ids": [%s]}') $$, qwf_test.job('a')),
   'also not for who names the job');
-select lives_ok($$ select qwf.enqueue('a', key => 'anna', once => true) $$, 'its key is free again');
+select lives_ok($$ select qwf.enqueue('a', key => 'anna', once => true) $$,
+  'its key is free again');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

@@ -12,7 +12,8 @@ select qwf.cancel_job(qwf_test.job('b'));
 select throws_ok($$ select qwf.erase('{"label": {"person": "42"}}') $$, 'QW002',
   '1 job has not ended');
 select qwf.cancel_job(qwf_test.job('c'));
-select is((select count(*)::int from qwf.erase('{"label": {"person": "42"}}')), 3, 'then it erases');
+select is((select count(*)::int from qwf.erase('{"label": {"person": "42"}}')), 3,
+  'then it erases');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

@@ -1,8 +1,9 @@
 begin;
-select plan(9);
+select plan(10);
 
 select throws_ok($$ select qwf.erase('{}') $$, 'QW005', 'the filter is empty');
 select throws_ok($$ select qwf.erase('{"label": null}') $$, 'QW005', 'the filter is empty');
+select throws_ok($$ select qwf.erase('{"label": {}}') $$, 'QW005', 'the filter is empty');
 select throws_ok($$ select qwf.erase(null) $$, 'QW005', 'invalid filter');
 select throws_ok($$ select qwf.erase('{"ids": "7"}') $$, 'QW005', 'invalid filter');
 select throws_ok($$ select qwf.erase('{"ids": [1.5]}') $$, 'QW005', 'invalid filter');

@@ -138,7 +138,7 @@ comment on column qwf.job_details.checked is
   'The typed Python client has compared the arguments with the function of the task: a worker that '
   'cannot take them has older code.';
 comment on column qwf.job_details.erased_parts is
-  'What erase() has overwritten: parts by name; null: nothing. Such a job is not retried.';
+  'Parts that erase() has overwritten, by name; null: none. An erased job is not retried.';
 comment on column qwf.job_details.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.job_details.key_state is
