@@ -57,9 +57,9 @@ comment on function qwf.erase is
   'Overwrites what ended jobs have of a person with {"$erased": time}, at most max_rows of them '
   'and whole runs: select * from qwf.erase(''{"label": {"person": "42"}}''). filter: as of '
   'find_jobs, and ids, a list. parts, null for all but the last: args, output, context, errors, '
-  'logs, events, answers, questions, labels, key, acting_for. Returns the jobs, with '
-  'the files that they left on boxes; no row: nothing is left to erase. dry_run returns the same and changes nothing. QW002 '
-  'jobs that have not ended, QW005.';
+  'logs, events, answers, questions, labels, key, acting_for. Returns the jobs, with the files '
+  'that they left on boxes; no row: nothing is left to erase. dry_run returns the same and '
+  'changes nothing. QW002 jobs that have not ended, QW005.';
 call _qwf.allow('qwf.erase', 'qwf_admin');
 
 commit;
