@@ -118,8 +118,8 @@ def _filter(
 def _erase_all(conn: Connection, given: dict[str, Any]) -> list[DictRow]:
     """Erase until no job is left; each thousand is a transaction of its own."""
     found: list[DictRow] = []
-    while part := connection.many(conn, ERASE, {**given, "rows": AT_ONCE, "dry": False}):
-        found += part
+    while connection.many(conn, ERASE, {**given, "rows": 1, "dry": True}):
+        found += connection.many(conn, ERASE, {**given, "rows": AT_ONCE, "dry": False})
     return found
 
 
