@@ -80,7 +80,8 @@ create table qwf.jobs (
   acting_for text default
     case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
   schedule text,
-  checked boolean not null default false
+  checked boolean not null default false,
+  erased_parts text[]
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 
@@ -209,6 +210,8 @@ comment on column qwf.jobs.schedule is 'The schedule that enqueued it; null: non
 comment on column qwf.jobs.checked is
   'The typed Python client has compared the arguments with the function of the task: a worker that '
   'cannot take them has older code.';
+comment on column qwf.jobs.erased_parts is
+  'Parts that erase() has overwritten, by name; null: none. An erased job is not retried.';
 comment on column qwf.jobs.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.jobs.key_state is

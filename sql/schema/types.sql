@@ -127,6 +127,11 @@ comment on type qwf.missing_option is
   'kind: job, schedule or node. name: the id of the job, the name of the schedule, or workflow and '
   'node, as in sign_up mail/send. says: the same as a sentence; hint: where to give the option.';
 
+create type qwf.erased_job as (job_id bigint, run_id bigint, host text, path text);
+comment on type qwf.erased_job is
+  'An erased job, with a file that it has left: a row for each file. host: the box that has it. A '
+  'job without files has one row, without host and path.';
+
 create type qwf.started as (job_id bigint, run_id bigint);
 comment on type qwf.started is 'The enqueued work: a standalone job or a run; the other is null.';
 

@@ -59,6 +59,7 @@ COMMANDS: dict[str, set[str]] = {
     "retry job 1": {PRODUCER},
     "change 1 --priority 5": {PRODUCER},
     "run-next 1": {PRODUCER},
+    "erase --id 1 --dry-run": set(),
     "queue create mail": set(),
     "queue pause mail": set(),
     "worker off --host box-a --queue cpu": set(),

@@ -98,6 +98,7 @@ CALLS: dict[str, dict[str, str]] = {
         "labels": "'{}'",
     },
     "find_inputs": {"project": "'p'"},
+    "erase": {"filter": "'{\"ids\": [1]}'", "parts": "'{logs}'"},
     "find_jobs": {"filter": "'{}'"},
     "open_questions": {"project": "'p'"},
     "find_missing_options": {"schedule": "'hourly'", "workflow": "'question'"},

@@ -34,6 +34,7 @@ COMMANDS = {
     "demo": "cli.demo",
     "doctor": "cli.doctor",
     "enqueue-many": "cli.enqueue_many",
+    "erase": "cli.erase",
     "events": "cli.events",
     "metrics": "cli.metrics",
     "migrate": "cli.migrations",
@@ -54,8 +55,8 @@ SECTIONS = {
              "tick", "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "servers", "schedules", "limits", "events", "audit"),
-    "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
-               "settings"),
+    "Change": ("answer", "cancel", "retry", "change", "run-next", "erase", "queue", "worker",
+               "limit", "settings"),
     "Monitor": ("web", "top", "doctor", "metrics", "worker-check", "version"),
 }  # fmt: skip
 

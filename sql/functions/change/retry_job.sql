@@ -36,6 +36,7 @@ begin
       detail = format('job %s is %s', v_job.id, v_job.status),
       hint = 'enqueue it again to run it a second time';
   end if;
+  perform _qwf.refuse_erased(array[v_job.id]);
   perform _qwf.check_limit('', v_job.limit_by);
   delete from qwf.cancel_requests c where c.job_id = v_job.id;
   update qwf.jobs j set
@@ -63,7 +64,8 @@ end $$;
 comment on function qwf.retry_job is
   'Queues a failed or cancelled job again, with other arguments if args is given: the old ones are '
   'in its event retried, as old_args. A node is retried through its run, and takes no args. QW001 '
-  'no such job, QW002 it has not failed, QW005 args that no job can have, QW008 its key is taken.';
+  'no such job, QW002 it has not failed or is erased, QW005 args that no job can have, QW008 its '
+  'key is taken.';
 call _qwf.allow('qwf.retry_job', 'qwf_producer');
 
 commit;

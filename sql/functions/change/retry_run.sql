@@ -32,6 +32,7 @@ begin
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';
   end if;
+  perform _qwf.refuse_erased(array(select j.id from qwf.jobs j where j.run_id = v_run.id));
   perform _qwf.check_limits(v_run.graph_id);
   v_jobs := _qwf.nodes_to_retry(v_run, retry_run.from_node);
   if cardinality(v_jobs) = 0 then
@@ -68,7 +69,7 @@ comment on function qwf.retry_run is
   'how many. A failed map runs only the elements that did not complete again, unless it is named. '
   'A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have undone is '
   'not done again unless from_node names it. '
-  'QW001 no such run or node, QW002 not over or nothing to retry, QW008 its key is taken.';
+  'QW001 no such run or node, QW002 not over, erased or nothing to retry, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 
 commit;

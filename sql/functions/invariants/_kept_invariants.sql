@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
 -- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, places
---   in lines, the lease and the timeout in the row of a queue, what jobs wait for, and next_element
---   of maps.
+--   in lines, the lease and the timeout in the row of a queue, what jobs wait for, next_element of
+--   maps, and what was erased.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.
@@ -46,6 +46,11 @@ begin
       format('element %s, next_element %s of job %s', j.element, m.next_element, m.id)
     from qwf.jobs j join qwf.jobs m on m.id = j.parent_id
     where j.status = 'blocked' and (j.element >= m.next_element) is not true;
+  return query
+    select 'an erased job has ended', 'job ' || j.id, format('%s, erased: %s', j.status,
+      array_to_string(j.erased_parts, ', '))
+    from qwf.jobs j
+    where j.erased_parts is not null and j.finished_at is null;
   if not pg_is_in_recovery() then
     return query
       select 'a live log has its job', 'job ' || l.job_id, 'the job is gone'

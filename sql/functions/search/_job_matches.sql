@@ -3,7 +3,7 @@
 -- Guarantees: Reads only the first 10,000 characters of an error, and what is compared is cheap
 --   first. One expression without a pinned search_path, so that the planner inlines it and drops
 --   the conditions that the filter does not have. Worker ids begin with the host and a colon.
--- Called by: _search_few, _search_portion.
+-- Called by: _find_erasable, _search_few, _search_portion.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/search/_read_job_filter
 -- Purpose: Reads the filter of find_jobs. A key that is null counts as left out.
 -- Raises: QW005 for an invalid filter.
--- Called by: find_jobs.
+-- Called by: _find_erasable, find_jobs.
 
 begin;
 

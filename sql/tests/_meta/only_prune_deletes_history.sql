@@ -1,5 +1,5 @@
 -- Attempts, events and answers are append-only: no function changes them but by giving an event its
--- number, and only prune deletes;
+-- number and by erasing, and only prune deletes;
 -- drop_completed does where completed jobs are not kept.
 begin;
 select plan(1);
@@ -13,6 +13,7 @@ select is_empty($$
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and (p.pronamespace::regnamespace::text, p.proname) not in (
       ('qwf', 'prune'), ('_qwf', 'delete_jobs'), ('_qwf', 'number_batch'),
+      ('_qwf', 'erase_history'), ('_qwf', 'erase_events'),
       ('_qwf', 'prune_events'))
 $$, 'nothing rewrites what happened');
 

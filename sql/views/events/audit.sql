@@ -13,7 +13,7 @@ from _qwf.event_log e
 where e.kind in (
   'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed', 'definition_changed',
   'schema_changed', 'worker_off', 'worker_on', 'worker_server', 'worker_model', 'worker_stopped',
-  'host_forgotten', 'cancel_requested', 'cancelled', 'retried', 'changed', 'fired',
+  'host_forgotten', 'cancel_requested', 'cancelled', 'retried', 'erased', 'changed', 'fired',
   'question_answered')
   and not (e.kind = 'cancelled' and e.detail ?| '{worker,by_job}');  -- it has stopped; superseded
 comment on view qwf.audit is

@@ -16,7 +16,7 @@ select
   j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
   j.beat_at, j.last_error, j.last_exit_code,
   j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once, j.labels, j.created_at,
-  j.queued_at, j.started_at, j.finished_at,
+  j.queued_at, j.started_at, j.finished_at, j.erased_parts,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
   round(extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
@@ -137,6 +137,8 @@ comment on column qwf.job_details.schedule is 'The schedule that enqueued it; nu
 comment on column qwf.job_details.checked is
   'The typed Python client has compared the arguments with the function of the task: a worker that '
   'cannot take them has older code.';
+comment on column qwf.job_details.erased_parts is
+  'Parts that erase() has overwritten, by name; null: none. An erased job is not retried.';
 comment on column qwf.job_details.key is
   'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
 comment on column qwf.job_details.key_state is

@@ -31,7 +31,7 @@ limit %(most)s
 KINDS = (
     "queue_changed", "limit_changed", "schedule_changed", "settings_changed", "definition_changed",
     "schema_changed", "worker_off", "worker_on", "worker_server", "worker_model", "worker_stopped",
-    "host_forgotten", "cancel_requested", "cancelled", "retried", "changed", "fired",
+    "host_forgotten", "cancel_requested", "cancelled", "retried", "erased", "changed", "fired",
     "question_answered",
 )  # fmt: skip
 

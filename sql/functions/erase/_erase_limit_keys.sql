@@ -1,0 +1,23 @@
+-- Deploy qwf:functions/erase/_erase_limit_keys
+-- Purpose: Deletes the starts of keys that only ended jobs have named.
+-- Guarantees: A key that a job of another state still names is kept: it is in the row of that job,
+--   too. So is one that a claim or a tick holds; a tick deletes it when its starts no longer count.
+-- Locks: advisory (place of the key), tried only; rows of limit_keys.
+-- Called by: erase.
+
+begin;
+
+create function _qwf.erase_limit_keys(p_names text[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+begin
+  delete from qwf.limit_keys k
+  where k.name = any (p_names)
+    and pg_try_advisory_xact_lock(_qwf.limit_place(k.name))
+    and not exists (
+      select from qwf.jobs j where j.limit_by = k.name and j.finished_at is null);
+end $$;
+
+commit;

@@ -1,0 +1,54 @@
+-- Deploy qwf:functions/erase/_find_erasable
+-- Purpose: Returns the jobs that erase erases: the first that pass its filter, by id, and for each
+--   node all jobs of its run.
+-- Guarantees: Reads all jobs, however old, unless the filter has ids. Of a node, labels and key are
+--   also those of its run. A job whose parts are all erased is not found again, so that a caller
+--   comes to the end.
+-- Raises: QW005 for an invalid filter, and for an empty one.
+-- Called by: erase.
+
+begin;
+
+create function _qwf.find_erasable(p_filter jsonb, p_parts text[], p_max int) returns bigint[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_filter _qwf.job_filter;
+  v_ids bigint[] := _qwf.read_ids(p_filter);
+  v_labels jsonb;
+  v_key text;
+  v_found bigint[];
+  v_runs bigint[];
+begin
+  if not exists (select from jsonb_each(p_filter) f where f.value not in ('null', '{}')) then
+    raise exception using errcode = 'QW005', message = 'the filter is empty',
+      detail = 'it would erase every job', hint = 'give label, key or ids, or what else they share';
+  end if;
+  v_filter := _qwf.read_job_filter(p_filter - 'label' - 'ids' || case when p_filter ? 'label'
+    then jsonb_build_object('labels', p_filter -> 'label') else '{}' end);
+  v_labels := v_filter.labels;
+  v_key := v_filter.key;
+  v_filter.labels := null;
+  v_filter.key := null;
+  select array_agg(f.id), array_agg(distinct f.run_id) filter (where f.run_id is not null)
+  into v_found, v_runs
+  from (
+    select j.id, j.run_id
+    from qwf.jobs j left join qwf.runs r on r.id = j.run_id
+    where (v_ids is null or j.id = any (v_ids))
+      and _qwf.job_matches(j, v_filter)
+      and (v_labels is null or j.labels @> v_labels or r.labels @> v_labels)
+      and (v_key is null or j.key = v_key or r.key = v_key)
+      and not coalesce(j.erased_parts @> p_parts, false)
+    order by j.id
+    limit p_max) f;
+  return array(
+    select j.id from qwf.jobs j where j.id = any (v_found)
+    union
+    select j.id from qwf.jobs j where j.run_id = any (v_runs));
+end $$;
+
+commit;

@@ -1,0 +1,270 @@
+"""Where a person's data can be, and that `qwf.erase` reaches all of it."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from support.planted_bugs import put_in
+from support.servers import Server
+
+Db = psycopg.Connection[Any]
+HER = "anna-5f1c"
+PERSON = '{"label": {"person": "42"}}'
+PLACES = "select place, part from _qwf.personal_places() order by place"
+TEXTS = """
+    select n.nspname || '.' || c.relname || '.' || a.attname
+    from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where n.nspname in ('qwf', '_qwf') and c.relkind in ('r', 'p')
+      and a.atttypid = any ('{text,jsonb,json,varchar,bytea,text[],jsonb[]}'::regtype[])"""
+
+# Reasons why columns are not erased, and the columns: a table, and what its columns have in common.
+CODE = "a name that the program, its definitions or an administrator gives"
+WHO = "who acted, as the database proves it"
+BOX = "the name of a box, a worker, a model or a card, or what it reports about itself"
+ADMIN = "an administrator writes it, and no job or person comes with it"
+ENGINE = "one of few words or numbers that only the engine writes"
+UNTOUCHED = "schedules are not touched: what an administrator has set up runs again"
+EXCEPTIONS: dict[str, tuple[str, ...]] = {
+    CODE: (
+        "qwf.jobs: queue task project node_id schedule required_model requires",
+        "qwf.runs: workflow project schedule",
+        "qwf.input_answers: node_id",
+        "qwf.run_files: node_id",
+        "qwf.pipelines: name definition digest",
+        "qwf.workflows: name definition pipeline_names digest",
+        "qwf.graphs: context_checks",
+        "qwf.graph_nodes: node_id step_id pipeline task queue inputs skip_if input_spec ref_files"
+        " required_model requires limit_by on_failure run_if map min_success backoff",
+        "qwf.limits: name",
+        "qwf.limit_slots: limit_name",
+        "qwf.limit_starts: limit_name",
+        "qwf.queues: name placement on_failure",
+        "qwf.attempt_counts: queue task outcome",
+        "qwf.hourly_counts: queue task outcome",
+        "qwf.attempt_totals: queue task outcome",
+        "qwf.queue_minutes: queue",
+        "_qwf.event_log: subject names",
+    ),
+    WHO: (
+        "qwf.jobs: login",
+        "qwf.runs: login",
+        "qwf.input_answers: login",
+        "qwf.cancel_requests: login",
+        "_qwf.event_log: login",
+        "qwf.model_requests: login acting_for",
+        "qwf.worker_controls: login requested_by",
+    ),
+    BOX: (
+        "qwf.jobs: claimed_by avoid_host",
+        "qwf.job_attempts: worker",
+        "qwf.live_logs: worker",
+        "qwf.run_files: host",
+        "qwf.workers: id host queue version tasks models current_model labels project out_root"
+        " servers task_options stats",
+        "qwf.sleepers: worker queue",
+        "qwf.host_metrics: host gpus",
+        "qwf.host_minutes: host gpus",
+        "qwf.model_requests: host queue model action taken_by progress error",
+        "qwf.worker_controls: host_label queue server",
+    ),
+    ADMIN: (
+        "qwf.settings: error_backoff transient_backoff secret_keys",
+        "qwf.worker_controls: reason",
+    ),
+    ENGINE: (
+        "qwf.jobs: on_failure run_if backoff erased_parts",
+        "qwf.job_attempts: outcome",
+        "qwf.run_files: kind",
+        "qwf.outbox: kind",
+        "qwf.waits: kind",
+        "qwf.worker_controls: desired_state stop_policy",
+        "_qwf.event_log: kind",
+        "_qwf.event_numbers: timeline",
+        "_qwf.locks: name",
+        "_qwf.secret: key",
+    ),
+    UNTOUCHED: (
+        "qwf.schedules: name task workflow cron timezone args queue project catch_up overlap"
+        " last_error",
+    ),
+}
+
+
+def excepted() -> list[str]:
+    lines = [line.split(": ") for lines in EXCEPTIONS.values() for line in lines]
+    return [f"{table}.{column}" for table, columns in lines for column in columns.split()]
+
+
+def test_every_text_is_erased_or_has_a_reason(db: Db) -> None:
+    """A new column of text or JSON belongs in _personal_places.sql, or above with its reason."""
+    listed = [place for place, _ in db.execute(PLACES)] + excepted()
+    assert sorted(listed) == sorted(place for (place,) in db.execute(TEXTS))
+
+
+def everywhere(db: Db) -> None:
+    """Anna's text in every place, of a run and of a job that have ended."""
+    db.execute("select qwf.create_limit('mail', 2, 2, '1 day', keyed => true)")
+    db.execute(
+        "select qwf.enqueue('t', labels => '{\"person\": \"42\"}', limit_by => %s, key => 'k')",
+        (f"mail:{HER}",),
+    )
+    db.execute(
+        "select qwf.finish(job_id, token, 'fatal', null, 'no') from qwf.claim('default', 'w', 1)"
+    )
+    db.execute(
+        'select qwf.register_workflow(\'{"name": "w", "steps": [{"id": "ask",'
+        ' "kind": "input", "widget": "text", "target": "name"}]}\')'
+    )
+    db.execute("select qwf.enqueue_run('w', labels => '{\"person\": \"42\"}')")
+    db.execute("select qwf.submit_input(id, 'ask', '\"x\"') from qwf.runs")
+    db.execute(
+        "insert into qwf.run_files (job_id, file_no, rel_path, run_id, host, kind, size_bytes)"
+        " select id, 1, 'x', run_id, 'box', 'file', 1 from qwf.jobs"
+    )
+    db.execute(
+        "insert into qwf.live_logs (job_id, worker, followed_until)"
+        " select id, 'w', now() from qwf.jobs"
+    )
+    db.execute("insert into qwf.cancel_requests (job_id) select id from qwf.jobs")
+    db.execute("insert into qwf.outbox (run_id, kind) select id, 'stop' from qwf.runs")
+    for (place, _), value in ((found, HER) for found in db.execute(PLACES).fetchall()):
+        schema, table, column = place.split(".")
+        if place in ("qwf.limit_keys.name", "qwf.jobs.limit_by"):
+            continue  # written by the claim
+        if column == "labels":
+            continue  # below: they are what she is found by
+        kind = db.execute(
+            "select atttypid = 'jsonb'::regtype from pg_attribute"
+            " where attrelid = %s::regclass and attname = %s",
+            (f"{schema}.{table}", column),
+        ).fetchone()
+        assert kind is not None
+        ours = "job_id is not null or run_id is not null" if table == "event_log" else "true"
+        change = sql.SQL("update {} set {} = %s where {}").format(
+            sql.Identifier(schema, table), sql.Identifier(column), sql.SQL(ours)
+        )
+        db.execute(change, (Jsonb({"x": {"y": value}}) if kind[0] else value,))
+    db.execute("update qwf.jobs set labels = labels || jsonb_build_object('x', %s::text)", (HER,))
+    db.execute("update qwf.runs set labels = labels || jsonb_build_object('x', %s::text)", (HER,))
+
+
+def places_with(db: Db) -> set[str]:
+    found = set()
+    for place, _ in db.execute(PLACES).fetchall():
+        schema, table, column = place.split(".")
+        look = sql.SQL("select count(*) from {} where {}::text like %s").format(
+            sql.Identifier(schema, table), sql.Identifier(column)
+        )
+        ((count,),) = db.execute(look, (f"%{HER}%",)).fetchall()
+        found |= {place} if count else set()
+    return found
+
+
+def dumped(server: Server, db: Db) -> str:
+    """All rows, as pg_dump writes them."""
+    if server.cluster is None:
+        pytest.skip("pg_dump must match the server, and QWF_TEST_DSN names another one")
+    tool = server.cluster.bin / "pg_dump"
+    command = [str(tool), "-a", "-d", server.dsn(db.info.dbname)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_each_listed_place_is_erased(db: Db) -> None:
+    everywhere(db)
+    listed = db.execute(PLACES).fetchall()
+    assert places_with(db) == {place for place, _ in listed}
+    parts = sorted({part for _, part in listed} - {"acting_for"})
+    for part in [*parts, "acting_for"]:
+        db.execute('select qwf.erase(\'{"task": "t"}\', %s)', ([part],))
+        db.execute('select qwf.erase(\'{"node": "ask"}\', %s)', ([part],))
+        gone = {place for place, of in listed if of == part}
+        assert not places_with(db) & gone, part
+    assert not places_with(db)
+
+
+def test_a_dump_has_nothing_of_her(db: Db, server: Server) -> None:
+    everywhere(db)
+    assert dumped(server, db).count(HER) > 20
+    files = db.execute("select job_id, host, path from qwf.erase(%s)", (PERSON,)).fetchall()
+    assert [(host, path.rsplit("/", 1)[1]) for _, host, path in files] == [("box", HER)] * 2
+    db.execute("select qwf.erase('{\"task\": \"t\"}', '{acting_for}')")
+    db.execute("select qwf.erase('{\"node\": \"ask\"}', '{acting_for}')")
+    lines = [line for line in dumped(server, db).splitlines() if HER in line]
+    assert lines == []
+    wrong = db.execute("select * from qwf.check_invariants()").fetchall()
+    assert [row for row in wrong if "outbox" not in str(row)] == []
+
+
+BUGS = [
+    ("_qwf.erase_history", "log_tail = case when v_logs", "log_tail = case when false"),
+    ("_qwf.erase_jobs", "_qwf.erased('questions' = any (p_parts)", "_qwf.erased(false"),
+    ("_qwf.erase_events", "where e.run_id = any", "where false and e.run_id = any"),
+]
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=[function for function, _, _ in BUGS])
+def test_a_planted_bug_is_found(
+    db: Db, dsn: str, server: Server, bug: tuple[str, str, str]
+) -> None:
+    put_in(dsn, *bug)
+    with pytest.raises(AssertionError):
+        test_a_dump_has_nothing_of_her(db, server)
+
+
+def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> None:
+    """Her text in all that users, workers and people who answer can give."""
+    her = Jsonb({"name": HER, "list": [{"of": HER}]})
+    label = Jsonb({"person": "42", "name": HER})
+    db.execute("select qwf.create_limit('mail', 2, 2, '1 day', keyed => true)")
+    db.execute(
+        "select qwf.enqueue('t', %s, key => %s, once => true, labels => %s, limit_by => %s)",
+        (her, HER, label, f"mail:{HER}"),
+    )
+    report = Jsonb({
+        "log_tail": f"hello {HER}", "reason": HER, "exit_code": 3, "host": "box",
+        "files": [{"rel_path": f"{HER}.png", "size_bytes": 1, "kind": "image"}], "unknown": HER,
+    })  # fmt: skip
+    end = "select qwf.finish(job_id, token, %s, %s, %s, %s) from qwf.claim('default', 'box:w', 1)"
+    db.execute(end, ("fatal", None, f"no {HER}", report))
+    db.execute("select qwf.retry_job(id, %s) from qwf.jobs", (Jsonb({"new": HER}),))
+    db.execute(end, ("fatal", None, f"no {HER}", report))
+    db.execute(
+        "select qwf.register_pipeline(%s)",
+        (Jsonb({"name": "p", "nodes": [
+            {"id": "greet", "node": "greet", "queue": "default",
+             "inputs": {"who": {"$from": "who"}}}]}),),
+    )  # fmt: skip
+    db.execute(
+        "select qwf.register_workflow(%s)",
+        (Jsonb({"name": "w", "steps": [
+            {"id": "p", "kind": "pipeline", "pipeline": "p"},
+            {"id": "ask", "kind": "input", "widget": "text", "target": "name",
+             "show": {"$from": "who"}, "depends_on": ["p"]},
+        ]}),),
+    )  # fmt: skip
+    db.execute(
+        "select qwf.enqueue_run('w', %s, key => %s, labels => %s)",
+        (Jsonb({"who": HER}), HER, label),
+    )
+    db.execute(end, ("completed", her, None, report))
+    db.execute("select qwf.drain_outbox()")
+    db.execute("select qwf.tick()")
+    db.execute("select qwf.submit_input(id, 'ask', to_jsonb(%s::text)) from qwf.runs", (HER,))
+    db.execute("select qwf.tick()")
+    assert db.execute("select status from qwf.runs").fetchall() == [("completed",)]
+    assert dumped(server, db).count(HER) > 15
+    files = db.execute("select path from qwf.erase(%s)", (PERSON,)).fetchall()
+    assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 1
+    db.execute("select qwf.tick()")
+    assert [line for line in dumped(server, db).splitlines() if HER in line] == []
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []
+    kept = "select array_agg(outcome order by job_id, attempt) from qwf.job_attempts"
+    assert db.execute(kept).fetchone() == (["fatal", "fatal", "completed"],)
