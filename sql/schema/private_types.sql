@@ -44,10 +44,11 @@ comment on type _qwf.permit is
 
 create type _qwf.special_pick as (
   jobs _qwf.picked[], permits _qwf.permit[], room int, rated bigint[],
-  limited boolean);
+  capped boolean, limited boolean);
 comment on type _qwf.special_pick is
   'The jobs that _pick_special picked, the permits that it locked for them, how many jobs '
-  'there was room for, and the ids of those whose limit has a rate; '
+  'there was room for, and the ids of those whose limit has a rate; capped: they are as many as '
+  'the worker could begin, and there may be more; '
   'limited: there is something to write when the jobs run.';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);

@@ -36,6 +36,7 @@ from qwf_agent.system.guardian import Guardian
 WAIT_S = (0.05, 5.0)
 LONG_BODY_S = 0.2
 STUCK_S = 1.0  # jobs do not wait behind a body that runs longer than this
+MOMENT_S = 0.01  # a job that starts so long after its claim has kept the rate of its limit
 MAX_JOBS = 500  # their tickets fit into one page, the smallest pipe there is
 
 
@@ -129,6 +130,16 @@ class Slot:
         if not self.ready or long or self.orders.exist():
             return 0
         return max(0, min(self._jobs_left, batch - len(self.claims)))
+
+    def could_begin(self, now: float) -> bool:
+        """Return True if a job that is handed to the child before all others begins now: the child
+        is idle, or its body should end in a moment."""
+        if not self.ready or self._jobs_left <= 0 or self.orders.exist():
+            return False
+        if not self.claims:
+            return True
+        seconds, expected_s = self.body.seconds(now), self.claims[0].expected_s
+        return expected_s - seconds <= MOMENT_S and seconds < max(expected_s, MOMENT_S)
 
     def can_start_soon(self, now: float) -> bool:
         """Return True if a waiting job could start here soon."""

@@ -27,6 +27,7 @@ log = logging.getLogger("qwf_agent")
 
 CHANGING = ("tasks", "task_options", "models", "servers")  # what update_worker() takes
 TROUBLE_S = 1.0  # pause after a call that failed
+IDLE_BY_S = 1.0  # how long it claims ahead without a child that could begin a job
 NONSENSE_S = 60.0  # pause after a claim whose answer has rows without a job
 
 
@@ -71,6 +72,8 @@ class Worker(Claimant):
         self._beating: Call | None = None
         self._log_wanted = False
         self._light_only = False
+        self._could_begin = True  # a job, as of the last turn of the loop
+        self._could_begin_at = now  # when it last could
         self._has_room = False  # as of the last turn of the loop
         self._beat_at = 0.0
         self._become(registration)
@@ -173,6 +176,11 @@ class Worker(Claimant):
         if self._light_only and not share.light_only:
             self.sleeper.claim_soon()  # a card is free again: heavy jobs may be waiting
         self._light_only = share.light_only
+        if not self._could_begin and share.room.startable:
+            self.sleeper.claim_soon()  # a child is idle again: jobs of a rate may be waiting
+        self._could_begin = share.room.startable > 0
+        if self._waits_for_idle_child(now):
+            return False
         jobs = share.room.total
         self._has_room = jobs > 0
         if jobs <= 0 or self._claiming is not None or not self._link.up or now < self._not_before:
@@ -184,12 +192,21 @@ class Worker(Claimant):
             return False
         self.asked = share.room
         self.claimed_at, self.sleeper.claim_at = now, float("inf")
-        wanted = db.Wanted(self.queue, self.id, jobs, self._lease, share.light_only)
+        wanted = db.Wanted(
+            self.queue, self.id, jobs, self._lease, share.light_only, share.room.startable
+        )
         if self._with_reports:
             self._claiming = self.reporter.send_with_claim(wanted)
         else:
             self._claiming = self._link.send(db.claim(wanted, self._durable_claims))
         return True
+
+    def _waits_for_idle_child(self, now: float) -> bool:
+        """True if it should claim nothing ahead for a moment, at most `IDLE_BY_S`: children that
+        always have their next job could never begin one of a rate."""
+        if self._could_begin or now >= self._could_begin_at + 2 * IDLE_BY_S:
+            self._could_begin_at = now
+        return now >= self._could_begin_at + IDLE_BY_S
 
     def claimed(self, now: float) -> list[Claim]:
         """The jobs that a claim has returned, once."""

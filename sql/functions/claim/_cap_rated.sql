@@ -31,6 +31,7 @@ begin
       select p from unnest(p_pick.jobs) p where p.id <> all (v_pick.rated[p_startable + 1 :]));
     v_pick.rated := v_pick.rated[: p_startable];
   end if;
+  v_pick.capped := v_pick.rated <> '{}' and cardinality(v_pick.rated) = p_startable;
   return v_pick;
 end $$;
 

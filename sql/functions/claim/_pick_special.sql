@@ -2,8 +2,8 @@
 -- Purpose: Picks the jobs of a claim that needs more than the ordinary walk: limits, placement
 --   pack, light jobs only, a loaded model, an overflow worker, a session with a floor.
 -- Guarantees: Locks the permits of limits before the jobs. jobs is empty if the claim leaves the
---   queue to a better worker, or if all its slots are taken; then room is 0. At most p_startable of
---   the jobs have a limit with a rate.
+--   queue to a better worker, or if all its slots are taken; then room is 0. At most p_startable
+--   (null: 1) of the jobs have a limit with a rate.
 -- Locks: starts and free slots of limits, keys, queued jobs; skips those that somebody else has
 --   locked.
 -- Notifies: the better worker.
@@ -19,10 +19,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_pick _qwf.special_pick := ('{}', '{}', p_count, '{}', false);
+  v_pick _qwf.special_pick := ('{}', '{}', p_count, '{}', false, false);
   v_worker qwf.workers := p_terms.worker;
   v_permits _qwf.permit[] := '{}';
   v_keyed _qwf.picked[] := '{}';
+  v_startable int := coalesce(p_startable, 1);
   v_rates boolean := false;  -- of limits that count by key
 begin
   if p_terms.packed and _qwf.yields(p_queue, v_worker, p_now) then
@@ -38,12 +39,12 @@ begin
   end if;
   if p_terms.limited then
     v_permits := _qwf.lock_wanted_permits(
-      p_queue, v_worker, p_now, v_pick.room, p_light_only, p_startable);
+      p_queue, v_worker, p_now, v_pick.room, p_light_only, v_startable);
   end if;
   if p_terms.keyed then
     v_rates := exists (select from qwf.limits l where l.keyed and l.starts is not null);
     v_keyed := _qwf.pick_keyed(p_queue, v_worker, p_now, v_pick.room, p_light_only,
-      case when v_rates then p_startable end);
+      case when v_rates then v_startable end);
   end if;
   if v_keyed <> '{}' and cardinality(v_keyed) = v_pick.room and v_permits = '{}' and not exists (
     select from qwf.jobs j
@@ -58,7 +59,7 @@ begin
   if v_rates and v_keyed <> '{}' or exists (
     select from unnest(v_permits) p where p.start is not null)
   then
-    v_pick := _qwf.cap_rated(v_pick, p_startable);
+    v_pick := _qwf.cap_rated(v_pick, v_startable);
   end if;
   v_pick.limited := v_pick.rated <> '{}' or v_pick.permits <> '{}';
   return v_pick;

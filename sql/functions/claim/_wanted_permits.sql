@@ -32,8 +32,7 @@ begin
     select (select j.limit_by from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by > w.name
         and j.limit_place is null order by j.limit_by limit 1)
-    from waiting w
-    where w.name is not null
+    from waiting w where w.name is not null
   ), room as (
     select l.name, l.starts > 0 as rated, least((p_at_most ->> l.name)::int, f.free - a.above,
       r.ready, case when l.starts > 0 then p_startable end)::int as permits
@@ -52,8 +51,7 @@ begin
   ), candidate as (
     select j.id, j.limit_by, j.run_next, j.priority, j.position, j.required_model as model, j.rated
     from (
-      select l.*, r.rated
-      from room r
+      select l.*, r.rated from room r
       cross join lateral _qwf.peek(p_queue, r.name, p_worker, p_now, r.permits, p_light_only) l
       where r.permits > 0
       union all
@@ -61,27 +59,22 @@ begin
       where f.id = any (array(select p.id from unnest(v_unlimited) p))
     ) j
   ), preferred (model) as (  -- as in _pick
-    select p_worker.current_model
-    from qwf.settings s
+    select p_worker.current_model from qwf.settings s
     where p_worker.current_model is not null and not p_light_only
       and _qwf.head_waited(p_queue, p_worker, p_now, array(
         select c.id from candidate c where c.limit_by is not null)) < s.affinity_max_wait
-  ), ordered as (
+  ), line as (
     select d.limit_by, d.rated, row_number() over (order by d.run_next desc,
       d.model = p.model desc nulls last, d.priority,
       case when p_worker.rank < 0 then -d.position else d.position end) as nth
     from candidate d left join preferred p on true
-  ), excess as (  -- the first of a rate that could not begin now
-    select o.nth from ordered o where o.rated order by o.nth offset p_startable limit 1
   )
-  select c.limit_by, count(*)::int
-  from (
-    select o.limit_by from ordered o left join excess e on true
-    where coalesce(not o.rated or o.nth < e.nth, true)
-    order by o.nth limit p_count
-  ) c
-  where c.limit_by is not null
-  group by c.limit_by;
+  select c.limit_by, count(*)::int from (
+    select l.limit_by from line l left join (
+      select o.nth from line o where o.rated order by o.nth offset p_startable limit 1) e on true
+    where coalesce(not l.rated or l.nth < e.nth, true)
+    order by l.nth limit p_count) c
+  where c.limit_by is not null group by c.limit_by;
 end $$;
 
 commit;

@@ -77,8 +77,8 @@ begin
     or claim.light_only or v_worker.current_model is not null or v_worker.rank < 0
     or current_setting('qwf.floors', true) <> ''
   then
-    v_special := _qwf.pick_special(claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only,
-      coalesce(claim.startable, 1));
+    v_special := _qwf.pick_special(
+      claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only, claim.startable);
     if v_special.room = 0 then return; end if;
     v_jobs := v_special.jobs;
   else
@@ -90,8 +90,7 @@ begin
       where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
         and _qwf.fits(j, v_worker, v_now)
       order by j.run_next desc, j.priority, j.position
-      limit claim.max_jobs
-      for no key update skip locked);
+      limit claim.max_jobs for no key update skip locked);
     if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
       perform _qwf.keep_floor(claim.queue, v_worker);
     end if;
@@ -101,10 +100,8 @@ begin
     into v_nodal, v_rare from unnest(v_jobs) p;
   if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
-    perform _qwf.wake_another(claim.queue, v_worker, v_now, case
-      when nullif(cardinality(v_special.rated), 0) >= coalesce(claim.startable, 1)
-      then cardinality(v_jobs) else claim.max_jobs end,  -- others may start more of a rate
-      coalesce(v_special.room, claim.max_jobs), cardinality(v_jobs));
+    perform _qwf.wake_another(
+      claim.queue, v_worker, v_now, claim.max_jobs, cardinality(v_jobs), v_special);
   end if;
   if v_jobs = '{}' then return; end if;
   if v_nodal then
@@ -121,11 +118,10 @@ begin
     position = case when j.limit_place is null then j.position else _qwf.next_position() end,
     progress = null, progress_message = null, beat_at = null
   from unnest(v_jobs) p where j.ctid = p.row
-  returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
-    coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
-    j.stall_timeout, j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
-    coalesce(p.run_created_at, j.created_at), coalesce(j.id = any (v_special.rated), false),
-    null::jsonb;
+  returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
+    j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
+    p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
+    j.created_at), coalesce(j.id = any (v_special.rated), false), null::jsonb;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;
