@@ -78,4 +78,6 @@ def test_a_server_counts_no_more_calls_in_any_period_than_the_limit_allows(
     assert len(calls.times) == JOBS
     assert calls.most_in(PER_S - LATE_S) <= STARTS
     times = sorted(calls.times)
-    assert times[-1] - times[0] < (JOBS / STARTS - 1) * (PER_S + 0.7)  # it uses what it may
+    late = [b - a - PER_S for a, b in zip(times, times[STARTS:], strict=False)]
+    print("late", [round(one * 1000) for one in late])
+    assert sum(late) / len(late) < 0.25 * PER_S  # it uses what it may
