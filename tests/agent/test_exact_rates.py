@@ -13,7 +13,8 @@ import pytest
 from support.harness import Database, StartAgent
 
 STARTS, PER_S, JOBS = 6, 2.0, 30
-LATE_S = 0.02  # from the claim to the call
+LATE_S = 0.1  # from a claim to the call on a busy machine; 20 ms are the promise
+BODY_S = 0.4
 
 
 class Calls:
@@ -25,7 +26,7 @@ class Calls:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                times.append(time.monotonic())
+                times.append(time.time())
                 self.send_response(204)
                 self.end_headers()
 
@@ -56,28 +57,45 @@ def calls() -> Iterator[Calls]:
     server.close()
 
 
-@pytest.mark.parametrize("limit", ["api", "host:api"])
-def test_a_server_counts_no_more_calls_in_any_period_than_the_limit_allows(
-    base: Database, start: StartAgent, calls: Calls, limit: str
-) -> None:
+def prepare(base: Database, start: StartAgent, calls: Calls, limit: str, *hosts: str) -> None:
+    """Create the limit, and start agents that have learned to claim ten jobs at once."""
     base.conn.execute(
         "select qwf.create_limit(%s, starts => %s, per => %s, keyed => %s)",
         (limit.split(":")[0], STARTS, f"{PER_S} s", limit != "api"),
     )
-    for host in ("box-a", "box-b"):
+    for host in hosts:
         start("--app", "bodies", "--host", host, "--slots", "4", "--batch", "10")
-    warm = [
-        base.enqueue("call", {"url": calls.url}) for _ in range(40)
-    ]  # short bodies are claimed ahead
-    for job in warm:
+    for job in [base.enqueue("call", {"url": calls.url}) for _ in range(60)]:
         base.ended(job)
     calls.times.clear()
-    jobs = [base.enqueue("call", {"url": calls.url}, limit_by=limit) for _ in range(JOBS)]
-    for job in jobs:
+
+
+@pytest.mark.parametrize("limit", ["api", "host:api"])
+def test_a_server_counts_no_more_calls_in_any_period_than_the_limit_allows(
+    base: Database, start: StartAgent, calls: Calls, limit: str
+) -> None:
+    prepare(base, start, calls, limit, "box-a", "box-b")
+    for job in [base.enqueue("call", {"url": calls.url}, limit_by=limit) for _ in range(JOBS)]:
         assert base.ended(job)["status"] == "completed"
     assert len(calls.times) == JOBS
     assert calls.most_in(PER_S - LATE_S) <= STARTS
     times = sorted(calls.times)
-    late = [b - a - PER_S for a, b in zip(times, times[STARTS:], strict=False)]
-    print("late", [round(one * 1000) for one in late])
-    assert sum(late) / len(late) < 0.25 * PER_S  # it uses what it may
+    pauses = [b - a - PER_S for a, b in zip(times, times[STARTS:], strict=False)]
+    assert sum(pauses) / len(pauses) < PER_S / 4  # what the limit allows is used
+
+
+@pytest.mark.parametrize("limit", ["api", "host:api"])
+def test_a_job_of_a_rate_begins_when_it_is_claimed(
+    base: Database, start: StartAgent, calls: Calls, limit: str
+) -> None:
+    """Six may start, and four children are free: none is claimed to wait behind another, though the
+    agent claims jobs ahead."""
+    prepare(base, start, calls, limit, "box-a")
+    args = {"url": calls.url, "seconds": BODY_S}
+    jobs = [base.enqueue("call", args, limit_by=limit) for _ in range(2 * STARTS)]
+    for job in jobs:
+        base.ended(job)
+    query = "select extract(epoch from claimed_at)::float as at from qwf.jobs where id = any (%s)"
+    claimed = sorted(row["at"] for row in base.conn.execute(query, (jobs,)))
+    late = [call - claim for claim, call in zip(claimed, sorted(calls.times), strict=True)]
+    assert max(late) < BODY_S / 2

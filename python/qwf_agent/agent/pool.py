@@ -157,9 +157,7 @@ class Pool:
             free = [
                 slot
                 for slot in self.slots
-                if (slot.heavy or not claim.heavy)
-                and slot.could_begin(now)
-                and not any(other.rated for other in slot.claims)
+                if (slot.heavy or not claim.heavy) and slot.could_begin(now)
             ]
             slot = self._best_of(free, claim)
             if slot is None or not self._may_start(claim):

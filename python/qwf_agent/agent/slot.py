@@ -133,11 +133,14 @@ class Slot:
 
     def could_begin(self, now: float) -> bool:
         """Return True if a job that is handed to the child before all others begins now: the child
-        is idle, or its body should end in a moment."""
+        is idle, or its body should end in a moment. Never behind another
+        job of a rate: that one may take longer than usual."""
         if not self.ready or self._jobs_left <= 0 or self.orders.exist():
             return False
         if not self.claims:
             return True
+        if any(claim.rated for claim in self.claims):
+            return False
         seconds, expected_s = self.body.seconds(now), self.claims[0].expected_s
         return expected_s - seconds <= MOMENT_S and seconds < max(expected_s, MOMENT_S)
 

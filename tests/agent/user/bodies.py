@@ -598,7 +598,7 @@ def talking(gates: list[str]) -> None:
 
 
 @app.task()
-def call(url: str) -> None:
-    """Call a server, and take 5 ms for it."""
+def call(url: str, seconds: float = 0.005) -> None:
+    """Call a server, and take a while for it."""
     with urllib.request.urlopen(url, timeout=10):
-        time.sleep(0.005)
+        time.sleep(seconds)
