@@ -10,11 +10,13 @@ import pytest
 
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.shares import (
+    AHEAD_AT_MOST_S,
     AHEAD_S,
     MOST_HELD,
     MOST_JOBS,
     NO_ROOM,
     SLOW_CLAIM_S,
+    ClaimsAhead,
     Room,
     Share,
     asked_by_others,
@@ -225,6 +227,25 @@ def test_the_share_of_a_worker(
     workers = [worker, OneWorker(asked=asked)]
     for alone in (True, False):
         assert share_of(worker, room, workers, NOW, alone) == share
+
+
+def test_a_worker_that_only_claims_ahead_pauses_until_a_child_is_idle() -> None:
+    ahead, limit = ClaimsAhead(NOW), NOW + AHEAD_AT_MOST_S
+    assert not ahead.is_over(0, NOW)
+    assert not ahead.should_pause(NOW)
+    assert not ahead.is_over(0, limit)
+    assert ahead.should_pause(limit)
+    assert ahead.is_over(1, limit)  # claim now: there may be jobs of a rate
+    assert not ahead.should_pause(limit)
+    assert not ahead.is_over(1, limit)
+
+
+def test_such_a_pause_ends_though_no_child_becomes_idle() -> None:
+    ahead = ClaimsAhead(NOW)
+    end = NOW + 2 * AHEAD_AT_MOST_S
+    for now in (NOW, end - 0.1, end, end + 0.1):
+        ahead.is_over(0, now)
+        assert ahead.should_pause(now) == (now == end - 0.1)
 
 
 def test_a_worker_on_trial_has_one_job_at_a_time() -> None:

@@ -11,6 +11,7 @@ from qwf_agent.agent.batch_size import BatchSize
 MOST_JOBS = 1000  # of one claim: qwf.claim() returns no more
 MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
 AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
+AHEAD_AT_MOST_S = 1.0  # of claims without a child that could begin a job
 SLOW_CLAIM_S = 1.0  # from then on other databases may have the room that a claim has asked for
 
 
@@ -33,6 +34,28 @@ class Share(NamedTuple):
 
     room: Room
     light_only: bool  # only jobs that need no card
+
+
+class ClaimsAhead:
+    """Whether the claims of a worker are all ahead: no child could begin a job when they go out.
+    Children that always have their next job would never begin one of a rate. So after a while the
+    worker claims nothing until a child could, at most as long again.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._are_ahead = False
+        self._since = now
+
+    def is_over(self, startable: int, now: float) -> bool:
+        """Note how many jobs could begin now; returns whether that is some, after none."""
+        was, self._are_ahead = self._are_ahead, startable == 0
+        if startable or now >= self._since + 2 * AHEAD_AT_MOST_S:
+            self._since = now
+        return was and startable > 0
+
+    def should_pause(self, now: float) -> bool:
+        """Return True if it is time to let a child become idle."""
+        return self._are_ahead and now >= self._since + AHEAD_AT_MOST_S
 
 
 class Taker(Protocol):

@@ -20,14 +20,13 @@ from qwf_agent.agent.out_root import SHORT, announce, out_root_of
 from qwf_agent.agent.pool import FEW
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, SettingsReader
-from qwf_agent.agent.shares import NO_ROOM, Share
+from qwf_agent.agent.shares import NO_ROOM, ClaimsAhead, Share
 from qwf_agent.agent.sleeper import Registration, Sleeper
 
 log = logging.getLogger("qwf_agent")
 
 CHANGING = ("tasks", "task_options", "models", "servers")  # what update_worker() takes
 TROUBLE_S = 1.0  # pause after a call that failed
-IDLE_BY_S = 1.0  # how long it claims ahead without a child that could begin a job
 NONSENSE_S = 60.0  # pause after a claim whose answer has rows without a job
 
 
@@ -72,8 +71,7 @@ class Worker(Claimant):
         self._beating: Call | None = None
         self._log_wanted = False
         self._light_only = False
-        self._could_begin = True  # a job, as of the last turn of the loop
-        self._could_begin_at = now  # when it last could
+        self._ahead = ClaimsAhead(now)
         self._has_room = False  # as of the last turn of the loop
         self._beat_at = 0.0
         self._become(registration)
@@ -176,10 +174,9 @@ class Worker(Claimant):
         if self._light_only and not share.light_only:
             self.sleeper.claim_soon()  # a card is free again: heavy jobs may be waiting
         self._light_only = share.light_only
-        if not self._could_begin and share.room.startable:
+        if self._ahead.is_over(share.room.startable, now):
             self.sleeper.claim_soon()  # a child is idle again: jobs of a rate may be waiting
-        self._could_begin = share.room.startable > 0
-        if self._waits_for_idle_child(now):
+        if self._ahead.should_pause(now):
             return False
         jobs = share.room.total
         self._has_room = jobs > 0
@@ -200,13 +197,6 @@ class Worker(Claimant):
         else:
             self._claiming = self._link.send(db.claim(wanted, self._durable_claims))
         return True
-
-    def _waits_for_idle_child(self, now: float) -> bool:
-        """True if it should claim nothing ahead for a moment, at most `IDLE_BY_S`: children that
-        always have their next job could never begin one of a rate."""
-        if self._could_begin or now >= self._could_begin_at + 2 * IDLE_BY_S:
-            self._could_begin_at = now
-        return now >= self._could_begin_at + IDLE_BY_S
 
     def claimed(self, now: float) -> list[Claim]:
         """The jobs that a claim has returned, once."""

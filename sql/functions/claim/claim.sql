@@ -3,21 +3,22 @@
 -- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
 --   running in the same transaction. Limited jobs take their slots and starts first, so that claims
 --   of rivals count before they commit. Of limits with a rate it hands out only as many jobs as the
---   worker could begin now: a start counts when its job is claimed. A job whose references cannot be resolved fails with QW004,
---   and the others are still handed out. A job with a key starts only when the one of its key that
---   started before has ended: only claim makes a waiting job (w) one that has started (s), and only
---   under the lock of its row. The jobs come in the order in which they were picked: no join here
---   may change it, and the settings below leave only nested loops. A walk is a scan along one index
---   in claim order that stops at the jobs it takes. The ordinary walk stands here, and all others
---   behind _pick_special. A job of a limit that counts by key gets a position in the order of the
---   claims, by which _pick_of_keys counts. Every walk follows its index whatever the statistics
---   say: the settings below hold in all functions that claim calls, and rule out what a cached plan
---   with an unknown LIMIT would choose instead.
+--   worker could begin now: a start counts when its job is claimed. A job whose references cannot
+--   be resolved fails with QW004, and the others are still handed out. A job with a key starts only
+--   when the one of its key that started before has ended: only claim makes a waiting job (w) one
+--   that has started (s), and only under the lock of its row. The jobs come in the order in which
+--   they were picked: no join here may change it, and the settings below leave only nested loops. A
+--   walk is a scan along one index in claim order that stops at the jobs it takes. The ordinary
+--   walk stands here, and all others behind _pick_special. A job of a limit that counts by key gets
+--   a position in the order of the claims, by which _pick_of_keys counts. Every walk follows its
+--   index whatever the statistics say: the settings below hold in all functions that claim calls,
+--   and rule out what a cached plan with an unknown LIMIT would choose instead.
 -- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
 --   that somebody else has locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
 --   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
--- Raises: QW005 for max_jobs outside 1 to 1000 or startable outside 0 to max_jobs, QW006 for an unknown queue.
+-- Raises: QW005 for max_jobs outside 1 to 1000 or startable outside 0 to max_jobs, QW006 for an
+--   unknown queue.
 
 begin;
 

@@ -1,13 +1,14 @@
 -- Deploy qwf:functions/lines/_pick_keyed
 -- Purpose: Picks jobs of limits that count by key.
 -- Guarantees: Picks at most p_startable jobs of limits with a rate, and looks at 32 more keys then;
---   null: no limit by key has a rate. The index of waiting jobs is the line, and the running jobs are the count: nothing is
---   derived, so nothing can be stale. Bands come in order (run_next, priority); in a band the walk
---   goes on from the key that was served last. It goes round the whole line if it must, so that a
---   job that fits is found, whatever stands in front of it. A session whose round looked at more
---   than 500 keys and found too little rests from full rounds for 20 times as long as that took, at
---   most a second: meanwhile it looks at 256 keys, at the newest jobs, and at keys that have just
---   opened. Hands out nothing in an isolation above read committed: an old snapshot cannot count.
+--   null: no limit by key has a rate. The index of waiting jobs is the line, and the running jobs
+--   are the count: nothing is derived, so nothing can be stale. Bands come in order (run_next,
+--   priority); in a band the walk goes on from the key that was served last. It goes round the
+--   whole line if it must, so that a job that fits is found, whatever stands in front of it. A
+--   session whose round looked at more than 500 keys and found too little rests from full rounds
+--   for 20 times as long as that took, at most a second: meanwhile it looks at 256 keys, at the
+--   newest jobs, and at keys that have just opened. Hands out nothing in an isolation above read
+--   committed: an old snapshot cannot count.
 -- Locks: keys, tried only; queued jobs that nobody else has locked.
 -- Called by: _pick_special.
 
