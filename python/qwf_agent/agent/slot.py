@@ -198,7 +198,7 @@ class Slot:
         back = [claim for claim in self.claims if claim.ticket in tickets]
         for claim in back:
             self.claims.remove(claim)
-            self._note_gone(claim)
+            _note_gone(self, claim)
         self._jobs_left += len(back)
         return back
 
@@ -289,7 +289,7 @@ class Slot:
         if used_up:
             self.retire()
         claim = self.claims.popleft()
-        self._note_gone(claim)
+        _note_gone(self, claim)
         return JobAnswer(claim, outcome, reason, report, seconds, process.log.take())
 
     def _take_message(self, kind: str, *values: Any) -> None:
@@ -315,11 +315,13 @@ class Slot:
                 self.claims[0].model_loaded = True
             self.held.take_message(kind, *values)
 
-    def _note_gone(self, claim: Claim) -> None:
-        if self.claims:
-            self.work_s = max(0.0, self.work_s - claim.expected_s)
-        else:
-            self.work_s, self.held.free_since = 0.0, time.monotonic()
+
+def _note_gone(slot: Slot, claim: Claim) -> None:
+    """Note that the child does not have the job any more."""
+    if slot.claims:
+        slot.work_s = max(0.0, slot.work_s - claim.expected_s)
+    else:
+        slot.work_s, slot.held.free_since = 0.0, time.monotonic()
 
 
 def _garbled(why: str) -> JobOutcome:

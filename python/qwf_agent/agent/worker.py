@@ -176,7 +176,7 @@ class Worker(Claimant):
         self._light_only = share.light_only
         if self._ahead.is_over(share.room.startable, now):
             self.sleeper.claim_soon()  # a child is idle again: jobs of a rate may be waiting
-        if self._ahead.should_pause(now):
+        if self.sleeper.found and self._ahead.should_pause(now):
             return False
         jobs = share.room.total
         self._has_room = jobs > 0
