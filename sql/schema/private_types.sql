@@ -43,11 +43,12 @@ comment on type _qwf.permit is
   ' start (null: the limit has no rate).';
 
 create type _qwf.special_pick as (
-  jobs _qwf.picked[], permits _qwf.permit[], room int, rated boolean,
-  limited boolean);
+  jobs _qwf.picked[], permits _qwf.permit[], room int, rated bigint[],
+  capped boolean, limited boolean);
 comment on type _qwf.special_pick is
   'The jobs that _pick_special picked, the permits that it locked for them, how many jobs '
-  'there was room for, and whether some have a limit that counts by key and has a rate; '
+  'there was room for, and the ids of those whose limit has a rate; capped: they are as many as '
+  'the worker could begin, and there may be more; '
   'limited: there is something to write when the jobs run.';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
@@ -87,11 +88,12 @@ comment on type _qwf.line is
 
 create type _qwf.round as (
   queue text, worker qwf.workers, now timestamptz, light boolean, line _qwf.line, at bigint,
-  steps int, keys _qwf.limit_key[], jobs _qwf.picked[], last bigint);
+  steps int, keys _qwf.limit_key[], jobs _qwf.picked[], last bigint, looked int, startable int);
 comment on type _qwf.round is
   'A walk round the line of a queue. at: the place where it began; steps: how many keys it may '
   'still look at; keys: those that it has locked; jobs: what it has picked; last: the place that '
-  'it has come to.';
+  'it has come to; looked: how many keys it has looked at; startable: how many jobs of limits with '
+  'a rate it may still pick, null: nobody counts.';
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);

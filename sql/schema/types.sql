@@ -24,8 +24,8 @@ create type qwf.claimed_job as (
 comment on type qwf.claimed_job is
   'A job as a worker gets it from claim: the work, and the token that every report about it must '
   'carry. created_at is that of the run, or of a standalone job: with it a folder tells two jobs '
-  'with one id apart. rated and checkpoint: of a limit with a rate, and what an earlier attempt '
-  'left; until there are such, false and null.';
+  'with one id apart. rated: its limit has a rate, and the start was counted just now, so begin it '
+  'before all others. checkpoint: what an earlier attempt left; until there are such, null.';
 
 create type qwf.enqueued as (job_id bigint, merged boolean, kept text, run_at timestamptz);
 comment on type qwf.enqueued is

@@ -10,11 +10,13 @@ import pytest
 
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.shares import (
+    AHEAD_AT_MOST_S,
     AHEAD_S,
     MOST_HELD,
     MOST_JOBS,
     NO_ROOM,
     SLOW_CLAIM_S,
+    ClaimsAhead,
     Room,
     Share,
     asked_by_others,
@@ -43,6 +45,7 @@ class OneSlot:
     heavy: bool = False
     ready: bool = True
     long: bool = False  # it runs a long body
+    ends: bool = False  # its body ends in a moment
 
     @property
     def claims(self) -> range:
@@ -50,6 +53,9 @@ class OneSlot:
 
     def room(self, batch: int, _now: float) -> int:
         return 0 if self.long or not self.ready else max(0, batch - self.has)
+
+    def could_begin(self, _now: float) -> bool:
+        return self.ready and (not self.has or self.ends)
 
 
 @dataclass
@@ -68,6 +74,7 @@ class OneWorker:
 @dataclass
 class Job:
     heavy: bool = False
+    rated: bool = False
 
 
 @dataclass
@@ -148,8 +155,50 @@ def test_the_room_of_slots(name: str) -> None:
     def room(more: bool) -> Room:
         return room_of(case, NOW, more)
 
-    assert room(more=False) == case.if_empty
-    assert room(more=True) == case.if_more
+    assert room(more=False)[:2] == case.if_empty[:2]
+    assert room(more=True)[:2] == case.if_more[:2]
+
+
+RATED = Job(rated=True)
+
+
+@pytest.mark.parametrize(
+    ("slots", "backlog", "startable", "heavy"),
+    [
+        ([IDLE, IDLE, BUSY], [], 2, 0),
+        ([OneSlot(ready=False), IDLE], [], 1, 0),  # a child that is importing begins nothing
+        ([OneSlot(has=3, work_s=0.0, ends=True)], [], 1, 0),
+        ([IDLE, IDLE], [LIGHT, RATED], 1, 0),  # that one waits for an idle child, too
+        ([IDLE], [RATED, RATED], 0, 0),
+        ([CARD, IDLE], [], 2, 1),
+        ([BUSY_CARD, IDLE], [], 1, 0),
+        ([CARD, IDLE], [Job(heavy=True, rated=True)], 1, 0),
+    ],
+)
+def test_how_many_jobs_could_begin_now(
+    slots: list[OneSlot], backlog: list[Job], startable: int, heavy: int
+) -> None:
+    case = Case(slots, NO_ROOM, NO_ROOM, size(10), backlog)
+    assert room_of(case, NOW, True)[2:] == (startable, heavy)
+
+
+@pytest.mark.parametrize(
+    ("worker", "room", "asked", "startable"),
+    [
+        (OneWorker(), Room(5, 0, 3), NO_ROOM, 3),
+        (OneWorker(), Room(2, 0, 3), NO_ROOM, 2),  # no more than it claims
+        (OneWorker(), Room(5, 0, 3), Room(1, 0, 2), 1),  # no child is promised twice
+        (OneWorker(), Room(5, 0, 1), Room(1, 0, 2), 0),
+        (OneWorker(lanes=True), Room(5, 2, 3, 1), NO_ROOM, 1),  # the jobs may need a card
+        (OneWorker(lanes=True), Room(5, 2, 3, 1), Room(2, 2, 1), 2),  # only light ones
+    ],
+)
+def test_the_share_of_what_could_begin_now(
+    worker: OneWorker, room: Room, asked: Room, startable: int
+) -> None:
+    share = share_of(worker, room, [worker, OneWorker(asked=asked)], NOW, True)
+    assert share is not None
+    assert share.room.startable == startable
 
 
 @pytest.mark.parametrize(
@@ -178,6 +227,25 @@ def test_the_share_of_a_worker(
     workers = [worker, OneWorker(asked=asked)]
     for alone in (True, False):
         assert share_of(worker, room, workers, NOW, alone) == share
+
+
+def test_a_worker_that_only_claims_ahead_pauses_until_a_child_is_idle() -> None:
+    ahead, limit = ClaimsAhead(NOW), NOW + AHEAD_AT_MOST_S
+    assert not ahead.is_over(0, NOW)
+    assert not ahead.should_pause(NOW)
+    assert not ahead.is_over(0, limit)
+    assert ahead.should_pause(limit)
+    assert ahead.is_over(1, limit)  # claim now: there may be jobs of a rate
+    assert not ahead.should_pause(limit)
+    assert not ahead.is_over(1, limit)
+
+
+def test_such_a_pause_ends_though_no_child_becomes_idle() -> None:
+    ahead = ClaimsAhead(NOW)
+    end = NOW + 2 * AHEAD_AT_MOST_S
+    for now in (NOW, end - 0.1, end, end + 0.1):
+        ahead.is_over(0, now)
+        assert ahead.should_pause(now) == (now == end - 0.1)
 
 
 def test_a_worker_on_trial_has_one_job_at_a_time() -> None:

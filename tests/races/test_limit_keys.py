@@ -339,7 +339,11 @@ def test_more_jobs_of_a_key_than_its_limit_are_found_by_the_invariants(race: Rac
             "k.max_running - (select count(*)",
             "k.max_running - (select 0 * count(*)",
         ),
-        ("_qwf.walk_band", "where pg_try_advisory_xact_lock(k.place)", "where true"),
+        (
+            "_qwf.walk_band",
+            "where k.starts is null and pg_try_advisory_xact_lock(k.place)",
+            "where k.starts is null",
+        ),
         (
             "qwf.claim",
             "case when j.limit_place is null then j.position else _qwf.next_position() end",
@@ -393,3 +397,21 @@ def crowd_behind_a_floor(race: Race) -> None:
     assert [c.job for c in claim(race, 9)] == old
     claim(worker, 9)
     holder.commit()
+
+
+def test_an_open_claim_holds_only_the_keys_of_a_rate_that_it_could_begin(race: Race) -> None:
+    limit(race, 9, starts=2, per="1 hour")
+    for key in ("a", "b", "c"):
+        keyed(race, key, 4)
+    first, second = race.nonblocking(), race.nonblocking()
+    first.begin()
+    second.begin()
+    assert len(claim(first, 9, startable=1)) == 1
+    assert claim(second, 9, startable=0) == []
+    assert len(claim(second, 9, startable=9)) == 4
+    first.rollback()
+    second.commit()
+    assert len(claim(race, 9, startable=1)) == 1
+    assert len(claim(race, 9)) == 1
+    assert claim(race, 9) == []
+    race.healthy()

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from support.interleave import Race, Session, claim, finish
+from support.interleave import Race, Session, asleep, claim, finish, heard, reports
+from support.planted_bugs import RATE_BUGS, put_in
 
 USED = "select count(*) from qwf.limit_starts where used_at > '-infinity'"
 
@@ -120,3 +121,70 @@ def test_no_period_has_more_starts_than_the_rate_under_random_claims(race: Race)
     gaps = [(b - a).total_seconds() for a, b in zip(times, times[starts:], strict=False)]
     assert min(gaps) >= seconds
     race.healthy()
+
+
+def test_two_claims_share_the_last_start_of_a_rate(race: Race) -> None:
+    """The first could begin one job only, so that what it leaves is for the other, too."""
+    race.rows("select qwf.create_limit('api', starts => 3, per => '1 hour')")
+    enqueue(race, 9)
+    assert len(claim(race, 9, startable=2)) == 2
+    first, second = race.nonblocking(), race.nonblocking()
+    first.begin()
+    second.begin()
+    assert len(claim(first, 9, startable=4)) == 1
+    assert claim(second, 9, startable=4) == []
+    first.rollback()
+    assert len(claim(second, 9, startable=4)) == 1
+    second.commit()
+    assert claim(race, 9) == []
+    race.healthy()
+
+
+def test_an_open_claim_leaves_the_starts_that_it_could_not_begin_to_others(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', starts => 4, per => '1 hour')")
+    enqueue(race, 9)
+    first, second, third = race.nonblocking(), race.nonblocking(), race.nonblocking()
+    for session in (first, second, third):
+        session.begin()
+    assert len(claim(first, 9, startable=1)) == 1
+    assert claim(second, 9, startable=0) == []
+    assert len(claim(third, 9, startable=9)) == 3
+    for session in (first, second, third):
+        session.commit()
+    assert race.one(USED) == 4
+    race.healthy()
+
+
+def test_claims_with_reports_take_no_more_of_a_rate_than_could_begin(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', starts => 4, per => '1 hour')")
+    enqueue(race, 9)
+    held = claim(race, 9, startable=1)
+    first, second = race.nonblocking(), race.nonblocking()
+    query = """select count(*) filter (where rated)::int, count(*)::int
+        from qwf.finish_and_claim(%s, 'cpu', 'w', 9, startable => %s) where verdict is null"""
+    first.begin()
+    assert first.rows(query, reports(*held), 2) == [(2, 2)]
+    assert second.rows(query, "[]", 2) == [(1, 1)]
+    first.rollback()  # its report, too: the job still runs, and its start stays used
+    assert second.rows(query, reports(*held), 0) == [(0, 0)]
+    assert second.rows(query, "[]", 3) == [(2, 2)]
+    assert race.one(USED) == 4
+    race.healthy()
+
+
+def test_a_claim_that_leaves_jobs_of_a_rate_wakes_the_next_sleeper(race: Race) -> None:
+    """The worker could begin one job only; the others are for one that sleeps."""
+    race.rows("select qwf.create_limit('api', starts => 9, per => '1 hour')")
+    enqueue(race, 3)
+    sleeper = asleep(race, "sleeper")
+    assert claim(race, 9, startable=0) == []
+    assert heard(sleeper) == []  # else two busy workers would wake each other for ever
+    assert len(claim(race, 9, startable=1)) == 1
+    assert heard(sleeper) == ["cpu"]
+
+
+@pytest.mark.parametrize("test", RATE_BUGS)
+def test_it_is_found_when_a_claim_ignores_what_could_begin(race: Race, dsn: str, test: str) -> None:
+    put_in(dsn, *RATE_BUGS[test])
+    with pytest.raises(AssertionError):
+        globals()[test](race)

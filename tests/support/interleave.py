@@ -308,11 +308,14 @@ class Claim(tuple[int, str, str]):
 
 
 def claim(
-    session: Session, max_jobs: int = 1, queue: str = "cpu", worker: str = "w"
-) -> list[Claim]:
-    """Claim jobs with qwf.claim."""
-    query = "select job_id, token::text, coalesce(node_id, task) from qwf.claim(%s, %s, %s)"
-    return [Claim(row) for row in session.rows(query, queue, worker, max_jobs)]
+    session: Session, max_jobs: int = 1, queue: str = "cpu", worker: str = "w",
+    startable: int | None = None,
+) -> list[Claim]:  # fmt: skip
+    """Claim jobs with qwf.claim; the worker could begin all of them now, or `startable`."""
+    query = """select job_id, token::text, coalesce(node_id, task)
+        from qwf.claim(%s, %s, %s, startable => %s)"""
+    can_start = max_jobs if startable is None else startable
+    return [Claim(row) for row in session.rows(query, queue, worker, max_jobs, can_start)]
 
 
 FINISH = "select verdict, pending from qwf.finish_many(%s)"

@@ -124,6 +124,26 @@ EVENT_BUGS = {
 }
 
 
+# What the tests of races find about rates, the name of the test beside each.
+RATE_BUGS = {
+    "test_an_open_claim_leaves_the_starts_that_it_could_not_begin_to_others": (
+        "_qwf.pick_special",
+        "v_startable int := coalesce(p_startable, 1);",
+        "v_startable int := p_count;",
+    ),
+    "test_claims_with_reports_take_no_more_of_a_rate_than_could_begin": (
+        "qwf.finish_and_claim",
+        "finish_and_claim.light_only, finish_and_claim.startable)",
+        "finish_and_claim.light_only, finish_and_claim.max_jobs)",
+    ),
+    "test_a_claim_that_leaves_jobs_of_a_rate_wakes_the_next_sleeper": (
+        "_qwf.wake_another",
+        "p_found = p_asked or p_pick.capped then\n    perform",
+        "p_found = p_asked then\n    perform",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

@@ -104,7 +104,7 @@ def test_the_rate_of_a_limit_is_set_and_shown(visit: Visit, db: Db) -> None:
     admin = visit("admin")
     assert admin.do("create_limit", name="smtp", starts="2", per="1 hour").status_code == 200
     db.execute("select qwf.enqueue('call', limit_by => 'smtp') from generate_series(1, 3)")
-    db.execute("select qwf.claim('default', 'w', 5)")
+    db.execute("select qwf.claim('default', 'w', 5, startable => 5)")
     assert "2 of 2 in 1 h</td>" in (page := visit("viewer").text("/queues"))
     assert 'data-label="places">2</td>' in page
     assert admin.do("create_limit", name="smtp", max_running="7", starts="").status_code == 200

@@ -18,7 +18,7 @@ CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
     "required_model", "inputs", "created_at",
 )  # fmt: skip
-AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light")
+AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light", "rated")
 
 
 @dataclass(slots=True)
@@ -87,6 +87,7 @@ class Claim:
     stall_timeout: float
     heavy: bool  # the job needs a card to itself
     worker: Claimant
+    rated: bool = False  # its limit has a rate, and its start is counted: it should begin now
     server: str | None = field(default=None, init=False)  # messages.Work has it
     model_loaded: bool = field(default=False, init=False)  # the child has reported it
     ticket: int = field(default=0, init=False)
@@ -142,7 +143,7 @@ def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
     claims, settings = [], worker.settings
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
         for_child = (*record[: len(CHILD_COLUMNS)], worker.place)
-        token, timeout, stall_timeout, light = record[len(CHILD_COLUMNS) :]
+        token, timeout, stall_timeout, light, rated = record[len(CHILD_COLUMNS) :]
         job_id, _, _, task, queue, attempt, _, _, _, model, _, _, _ = for_child
         if None in (job_id, token, task, queue, attempt):
             continue
@@ -159,6 +160,7 @@ def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
                 stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
                 lanes and not light,
                 worker,
+                bool(rated),
             )
         )
     return claims

@@ -25,19 +25,20 @@ class Query(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The wish of a worker for jobs: up to `max_jobs` jobs, with `light_only` only light ones;
-    `lease` in seconds."""
+    """The wish of a worker for jobs: up to `max_jobs` jobs, with `light_only` only light ones; of
+    limits with a rate up to `startable`, as many as it could begin now. `lease` in seconds."""
 
     queue: str
     worker: str
     max_jobs: int
     lease: float | None
     light_only: bool = False
+    startable: int = 0
 
     @property
     def params(self) -> tuple[Param, ...]:
         """The parameters of a claim, in order, except `light_only`."""
-        return self.queue, self.worker, self.max_jobs, _interval(self.lease)
+        return self.queue, self.worker, self.max_jobs, _interval(self.lease), self.startable
 
 
 def version() -> Query:
@@ -157,9 +158,9 @@ def echo(worker: str) -> Query:
 def claim(wanted: Wanted, durable: bool = False) -> Query:
     """Claims jobs. If `durable`, no crash and no failover forgets it, so no body starts twice."""
     if wanted.light_only:
-        text = "select * from qwf.claim({}, {}, {}, {}, true)"
+        text = "select * from qwf.claim({}, {}, {}, {}, true, {})"
     else:
-        text = "select * from qwf.claim({}, {}, {}, {})"
+        text = "select * from qwf.claim({}, {}, {}, {}, false, {})"
     return Query(text, wanted.params, soft=not durable)
 
 
@@ -168,8 +169,8 @@ def finish_and_claim(reports: bytes, wanted: Wanted) -> Query:
     for each report, then the jobs."""
     params = (reports, *wanted.params)
     if wanted.light_only:
-        return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {}, true)", params)
-    return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {})", params)
+        return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {}, true, {})", params)
+    return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {}, false, {})", params)
 
 
 def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -> Query:

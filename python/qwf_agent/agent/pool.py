@@ -122,6 +122,8 @@ class Pool:
         """Hand jobs of the backlog to the children with the least work, several short ones at a
         time. A heavy job that has to wait does not delay light ones, and one that waits for a model
         server or for memory of a card delays no other."""
+        if any(claim.rated for claim in self.backlog):
+            self._hand_out_rated()
         if len(self.slots) == 1:  # the usual case, for which there is nothing to choose
             self.slots[0].take_ordinary(self.backlog, self.batch_size.expected, BATCH_S)
         kept: deque[Claim] = deque()
@@ -143,6 +145,27 @@ class Pool:
         self.backlog.extendleft(reversed(kept))
         for slot in self.slots:
             slot.flush()
+
+    def _hand_out_rated(self) -> None:
+        """Hand jobs whose start is counted already to children that begin them now: before all
+        others, also before those that such a child has not started."""
+        now = time.monotonic()
+        first = [claim for claim in self.backlog if claim.rated]
+        self.backlog = deque(claim for claim in self.backlog if not claim.rated)
+        kept = []
+        for claim in first:
+            free = [
+                slot
+                for slot in self.slots
+                if (slot.heavy or not claim.heavy) and slot.could_begin(now)
+            ]
+            slot = self._best_of(free, claim)
+            if slot is None or not self._may_start(claim):
+                kept.append(claim)
+                continue
+            self.take_back(slot)
+            slot.assign(claim, self.batch_size.expected(claim.task))
+        self.backlog.extendleft(reversed(kept))
 
     def take_back(self, slot: Slot) -> None:
         """Move the jobs that the child of this slot has not started to the head of the backlog."""

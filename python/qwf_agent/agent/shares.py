@@ -11,14 +11,18 @@ from qwf_agent.agent.batch_size import BatchSize
 MOST_JOBS = 1000  # of one claim: qwf.claim() returns no more
 MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
 AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
+AHEAD_AT_MOST_S = 1.0  # of claims without a child that could begin a job
 SLOW_CLAIM_S = 1.0  # from then on other databases may have the room that a claim has asked for
 
 
 class Room(NamedTuple):
-    """A number of jobs: in total, and those of them that need a card."""
+    """A number of jobs: in total, and those of them that need a card. As many of them could begin
+    now, and as many of those that need a card."""
 
     total: int
     heavy: int
+    startable: int = 0
+    startable_heavy: int = 0
 
 
 NO_ROOM = Room(0, 0)
@@ -30,6 +34,28 @@ class Share(NamedTuple):
 
     room: Room
     light_only: bool  # only jobs that need no card
+
+
+class ClaimsAhead:
+    """Whether the claims of a worker are all ahead: no child could begin a job when they go out.
+    Children that always have their next job would never begin one of a rate. So after a while the
+    worker claims nothing until a child could, at most as long again.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._are_ahead = False
+        self._since = now
+
+    def is_over(self, startable: int, now: float) -> bool:
+        """Note how many jobs could begin now; returns whether that is some, after none."""
+        was, self._are_ahead = self._are_ahead, startable == 0
+        if startable or now >= self._since + 2 * AHEAD_AT_MOST_S:
+            self._since = now
+        return was and startable > 0
+
+    def should_pause(self, now: float) -> bool:
+        """Return True if it is time to let a child become idle."""
+        return self._are_ahead and now >= self._since + AHEAD_AT_MOST_S
 
 
 class Taker(Protocol):
@@ -46,11 +72,15 @@ class Taker(Protocol):
     def room(self, batch: int, now: float) -> int:
         """How many more jobs it should get, up to `batch`."""
 
+    def could_begin(self, now: float) -> bool:
+        """True if a job that is handed to it first of all begins now."""
+
 
 class Waiting(Protocol):
-    """A job that has no slot yet."""
+    """A job that has no slot yet; `rated`: its limit has a rate."""
 
     heavy: bool
+    rated: bool
 
 
 class Takers(Protocol):
@@ -102,10 +132,12 @@ def room_of(pool: Takers, now: float, more: bool) -> Room:
     waiting = len(pool.backlog) - min(pool.held, MOST_HELD * len(slots))
     total = _room_of(slots, waiting, size, now, more)
     heavy = [slot for slot in slots if slot.heavy]
+    startable = _startable(slots, pool.backlog, now) if total else 0
     if not heavy:
-        return Room(total, 0)
-    heavy_waiting = sum(1 for job in pool.backlog if job.heavy)
-    return Room(total, _room_of(heavy, heavy_waiting, size, now, more))
+        return Room(total, 0, startable)
+    heavy_jobs = [job for job in pool.backlog if job.heavy]
+    heavy_total = _room_of(heavy, len(heavy_jobs), size, now, more)
+    return Room(total, heavy_total, startable, _startable(heavy, heavy_jobs, now))
 
 
 def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, more: bool) -> int:
@@ -117,6 +149,12 @@ def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, 
     idle = any(slot.ready and not slot.claims for slot in slots)
     enough = idle or room >= size.batch * len(slots)
     return max(0, min(room, size.batch * len(slots))) if enough else 0
+
+
+def _startable(slots: Sequence[Taker], waiting: Iterable[Waiting], now: float) -> int:
+    """How many jobs these slots could begin now, besides those that wait for that already."""
+    could = sum(1 for slot in slots if slot.could_begin(now))
+    return max(0, could - sum(1 for job in waiting if job.rated))
 
 
 def share_of(
@@ -134,7 +172,9 @@ def share_of(
     jobs = max(0, min(MOST_JOBS, total, heavy if heavy_too else MOST_JOBS))
     if worker.is_on_trial:
         jobs = min(jobs, 1 if alone else 0)
-    return Share(Room(jobs, jobs if heavy_too else 0), light_only)
+    startable = room.startable_heavy if heavy_too else room.startable
+    startable = max(0, min(jobs, startable - asked.startable))
+    return Share(Room(jobs, jobs if heavy_too else 0, startable), light_only)
 
 
 def asked_by_others(worker: ClaimingWorker, workers: Iterable[ClaimingWorker], now: float) -> Room:
@@ -147,7 +187,11 @@ def asked_by_others(worker: ClaimingWorker, workers: Iterable[ClaimingWorker], n
         and other is not worker
         and (other.links is worker.links or now < other.claimed_at + SLOW_CLAIM_S)
     ]
-    return Room(sum(asked.total for asked in others), sum(asked.heavy for asked in others))
+    return Room(
+        sum(asked.total for asked in others),
+        sum(asked.heavy for asked in others),
+        sum(asked.startable for asked in others),
+    )
 
 
 def next_at(workers: Iterable[ClaimingWorker], now: float) -> float:

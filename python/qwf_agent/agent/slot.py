@@ -36,6 +36,7 @@ from qwf_agent.system.guardian import Guardian
 WAIT_S = (0.05, 5.0)
 LONG_BODY_S = 0.2
 STUCK_S = 1.0  # jobs do not wait behind a body that runs longer than this
+MOMENT_S = 0.01  # a job that starts so long after its claim has kept the rate of its limit
 MAX_JOBS = 500  # their tickets fit into one page, the smallest pipe there is
 
 
@@ -130,6 +131,19 @@ class Slot:
             return 0
         return max(0, min(self._jobs_left, batch - len(self.claims)))
 
+    def could_begin(self, now: float) -> bool:
+        """Return True if a job that is handed to the child before all others begins now: the child
+        is idle, or its body should end in a moment. Never behind another
+        job of a rate: that one may take longer than usual."""
+        if not self.ready or self._jobs_left <= 0 or self.orders.exist():
+            return False
+        if not self.claims:
+            return True
+        if any(claim.rated for claim in self.claims):
+            return False
+        seconds, expected_s = self.body.seconds(now), self.claims[0].expected_s
+        return expected_s - seconds <= MOMENT_S and seconds < max(expected_s, MOMENT_S)
+
     def can_start_soon(self, now: float) -> bool:
         """Return True if a waiting job could start here soon."""
         return self.ready and not self.orders.exist() and self.body.seconds(now) <= STUCK_S
@@ -184,7 +198,7 @@ class Slot:
         back = [claim for claim in self.claims if claim.ticket in tickets]
         for claim in back:
             self.claims.remove(claim)
-            self._note_gone(claim)
+            _note_gone(self, claim)
         self._jobs_left += len(back)
         return back
 
@@ -275,7 +289,7 @@ class Slot:
         if used_up:
             self.retire()
         claim = self.claims.popleft()
-        self._note_gone(claim)
+        _note_gone(self, claim)
         return JobAnswer(claim, outcome, reason, report, seconds, process.log.take())
 
     def _take_message(self, kind: str, *values: Any) -> None:
@@ -301,11 +315,13 @@ class Slot:
                 self.claims[0].model_loaded = True
             self.held.take_message(kind, *values)
 
-    def _note_gone(self, claim: Claim) -> None:
-        if self.claims:
-            self.work_s = max(0.0, self.work_s - claim.expected_s)
-        else:
-            self.work_s, self.held.free_since = 0.0, time.monotonic()
+
+def _note_gone(slot: Slot, claim: Claim) -> None:
+    """Note that the child does not have the job any more."""
+    if slot.claims:
+        slot.work_s = max(0.0, slot.work_s - claim.expected_s)
+    else:
+        slot.work_s, slot.held.free_since = 0.0, time.monotonic()
 
 
 def _garbled(why: str) -> JobOutcome:

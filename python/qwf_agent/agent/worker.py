@@ -20,7 +20,7 @@ from qwf_agent.agent.out_root import SHORT, announce, out_root_of
 from qwf_agent.agent.pool import FEW
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, SettingsReader
-from qwf_agent.agent.shares import NO_ROOM, Share
+from qwf_agent.agent.shares import NO_ROOM, ClaimsAhead, Share
 from qwf_agent.agent.sleeper import Registration, Sleeper
 
 log = logging.getLogger("qwf_agent")
@@ -71,6 +71,7 @@ class Worker(Claimant):
         self._beating: Call | None = None
         self._log_wanted = False
         self._light_only = False
+        self._ahead = ClaimsAhead(now)
         self._has_room = False  # as of the last turn of the loop
         self._beat_at = 0.0
         self._become(registration)
@@ -173,6 +174,10 @@ class Worker(Claimant):
         if self._light_only and not share.light_only:
             self.sleeper.claim_soon()  # a card is free again: heavy jobs may be waiting
         self._light_only = share.light_only
+        if self._ahead.is_over(share.room.startable, now):
+            self.sleeper.claim_soon()  # a child is idle again: jobs of a rate may be waiting
+        if self.sleeper.found and self._ahead.should_pause(now):
+            return False
         jobs = share.room.total
         self._has_room = jobs > 0
         if jobs <= 0 or self._claiming is not None or not self._link.up or now < self._not_before:
@@ -184,7 +189,9 @@ class Worker(Claimant):
             return False
         self.asked = share.room
         self.claimed_at, self.sleeper.claim_at = now, float("inf")
-        wanted = db.Wanted(self.queue, self.id, jobs, self._lease, share.light_only)
+        wanted = db.Wanted(
+            self.queue, self.id, jobs, self._lease, share.light_only, share.room.startable
+        )
         if self._with_reports:
             self._claiming = self.reporter.send_with_claim(wanted)
         else:

@@ -2,7 +2,7 @@
 -- Purpose: Locks the permits that the limited jobs of a claim need, before the jobs are picked.
 -- Guarantees: Locks the permit first, then the job: with one slot, the jobs of a limit run strictly
 --   in claim order, however many workers claim at once. If a rival holds the permit or the job,
---   plans again without it.
+--   plans again without it. At most p_startable of the permits are of limits with a rate.
 -- Locks: starts and free slots that nobody else has locked; jobs, as _wanted_permits and
 --   _pick_limited do.
 -- Called by: _pick_special.
@@ -10,7 +10,8 @@
 begin;
 
 create function _qwf.lock_wanted_permits(
-  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean)
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
+  p_startable int)
 returns _qwf.permit[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -27,7 +28,8 @@ begin
     v_short := false;
     for v_wanted in
       select w.limit_name, w.wanted
-      from _qwf.wanted_permits(p_queue, p_worker, p_now, p_count, p_light_only, v_at_most) w
+      from _qwf.wanted_permits(
+        p_queue, p_worker, p_now, p_count, p_light_only, p_startable, v_at_most) w
     loop
       v_permits := _qwf.lock_permits(v_wanted.limit_name, p_now, v_wanted.wanted);
       v_permits := v_permits[1 : cardinality(

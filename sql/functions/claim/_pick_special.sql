@@ -2,7 +2,8 @@
 -- Purpose: Picks the jobs of a claim that needs more than the ordinary walk: limits, placement
 --   pack, light jobs only, a loaded model, an overflow worker, a session with a floor.
 -- Guarantees: Locks the permits of limits before the jobs. jobs is empty if the claim leaves the
---   queue to a better worker, or if all its slots are taken; then room is 0.
+--   queue to a better worker, or if all its slots are taken; then room is 0. At most p_startable
+--   (null: 1) of the jobs have a limit with a rate.
 -- Locks: starts and free slots of limits, keys, queued jobs; skips those that somebody else has
 --   locked.
 -- Notifies: the better worker.
@@ -11,16 +12,19 @@
 begin;
 
 create function _qwf.pick_special(
-  p_queue text, p_terms _qwf.claim_terms, p_now timestamptz, p_count int, p_light_only boolean)
+  p_queue text, p_terms _qwf.claim_terms, p_now timestamptz, p_count int, p_light_only boolean,
+  p_startable int)
 returns _qwf.special_pick
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_pick _qwf.special_pick := ('{}', '{}', p_count, false, false);
+  v_pick _qwf.special_pick := ('{}', '{}', p_count, '{}', false, false);
   v_worker qwf.workers := p_terms.worker;
   v_permits _qwf.permit[] := '{}';
   v_keyed _qwf.picked[] := '{}';
+  v_startable int := coalesce(p_startable, 1);
+  v_rates boolean := false;  -- of limits that count by key
 begin
   if p_terms.packed and _qwf.yields(p_queue, v_worker, p_now) then
     v_pick.room := 0;
@@ -35,25 +39,29 @@ begin
   end if;
   if p_terms.limited then
     v_permits := _qwf.lock_wanted_permits(
-      p_queue, v_worker, p_now, v_pick.room, p_light_only);
+      p_queue, v_worker, p_now, v_pick.room, p_light_only, v_startable);
   end if;
   if p_terms.keyed then
-    v_keyed := _qwf.pick_keyed(p_queue, v_worker, p_now, v_pick.room, p_light_only);
-    v_pick.rated := v_keyed <> '{}' and exists (
-      select from qwf.limits l where l.keyed and l.starts is not null);
-    if cardinality(v_keyed) = v_pick.room and v_permits = '{}' and not exists (
-      select from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
-    then
-      v_pick.jobs := v_keyed;
-      v_pick.limited := v_pick.rated or v_pick.permits <> '{}';
-      return v_pick;
-    end if;
+    v_rates := exists (select from qwf.limits l where l.keyed and l.starts is not null);
+    v_keyed := _qwf.pick_keyed(p_queue, v_worker, p_now, v_pick.room, p_light_only,
+      case when v_rates then v_startable end);
   end if;
-  v_pick.jobs := _qwf.pick(
-    p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits, v_keyed);
-  v_pick.permits := v_pick.permits || v_permits;
-  v_pick.limited := v_pick.rated or v_pick.permits <> '{}';
+  if v_keyed <> '{}' and cardinality(v_keyed) = v_pick.room and v_permits = '{}' and not exists (
+    select from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
+  then
+    v_pick.jobs := v_keyed;
+  else
+    v_pick.jobs := _qwf.pick(
+      p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits, v_keyed);
+    v_pick.permits := v_pick.permits || v_permits;
+  end if;
+  if v_rates and v_keyed <> '{}' or exists (
+    select from unnest(v_permits) p where p.start is not null)
+  then
+    v_pick := _qwf.cap_rated(v_pick, v_startable);
+  end if;
+  v_pick.limited := v_pick.rated <> '{}' or v_pick.permits <> '{}';
   return v_pick;
 end $$;
 

@@ -16,7 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform _qwf.use_key_starts(p_jobs, p_now)
-  where p_pick.rated;
+  where p_pick.rated <> '{}';
   with running as materialized (  -- only a running job has a token
     select j.id, j.limit_by, 'queue:' || j.queue as queue_limit
     from unnest(p_jobs) p

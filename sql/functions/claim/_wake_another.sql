@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/claim/_wake_another
 -- Purpose: Wakes one sleeper that could take a job which a claim has left: any of them if it found
---   as many as it asked for, else one that this worker cannot take.
+--   as many as it asked for, or as many of limits with a rate as its worker could begin;
+--   else one that this worker cannot take.
 -- Guarantees: Wakes only a sleeper that fell asleep before the job was queued. Once it has looked
 --   it falls asleep again, so that each sleeper is woken once for a job, and the chain ends. Looks
 --   at the first 64 jobs; a job it misses is found by a poll.
@@ -11,16 +12,17 @@
 begin;
 
 create function _qwf.wake_another(
-  p_queue text, p_worker qwf.workers, p_now timestamptz, p_asked int, p_room int, p_found int)
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_asked int, p_found int,
+  p_pick _qwf.special_pick)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_found = p_asked then
+  if p_found = p_asked or p_pick.capped then
     perform _qwf.wake(p_queue, 1);  -- there may be more
   end if;
-  if p_found = p_asked or p_found = p_room then
+  if p_found = p_asked or p_pick.capped or p_found = p_pick.room then
     return;
   end if;
   if current_setting('qwf.floors', true) <> ''

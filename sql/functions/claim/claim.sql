@@ -2,21 +2,23 @@
 -- Purpose: Hands queued jobs to a worker. This is the only way from queued to running.
 -- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
 --   running in the same transaction. Limited jobs take their slots and starts first, so that claims
---   of rivals count before they commit. A job whose references cannot be resolved fails with QW004,
---   and the others are still handed out. A job with a key starts only when the one of its key that
---   started before has ended: only claim makes a waiting job (w) one that has started (s), and only
---   under the lock of its row. The jobs come in the order in which they were picked: no join here
---   may change it, and the settings below leave only nested loops. A walk is a scan along one index
---   in claim order that stops at the jobs it takes. The ordinary walk stands here, and all others
---   behind _pick_special. A job of a limit that counts by key gets a position in the order of the
---   claims, by which _pick_of_keys counts. Every walk follows its index whatever the statistics
---   say: the settings below hold in all functions that claim calls, and rule out what a cached plan
---   with an unknown LIMIT would choose instead.
+--   of rivals count before they commit. Of limits with a rate it hands out only as many jobs as the
+--   worker could begin now: a start counts when its job is claimed. A job whose references cannot
+--   be resolved fails with QW004, and the others are still handed out. A job with a key starts only
+--   when the one of its key that started before has ended: only claim makes a waiting job (w) one
+--   that has started (s), and only under the lock of its row. The jobs come in the order in which
+--   they were picked: no join here may change it, and the settings below leave only nested loops. A
+--   walk is a scan along one index in claim order that stops at the jobs it takes. The ordinary
+--   walk stands here, and all others behind _pick_special. A job of a limit that counts by key gets
+--   a position in the order of the claims, by which _pick_of_keys counts. Every walk follows its
+--   index whatever the statistics say: the settings below hold in all functions that claim calls,
+--   and rule out what a cached plan with an unknown LIMIT would choose instead.
 -- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
 --   that somebody else has locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
 --   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
--- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
+-- Raises: QW005 for max_jobs outside 1 to 1000 or startable outside 0 to max_jobs, QW006 for an
+--   unknown queue.
 
 begin;
 
@@ -65,7 +67,7 @@ begin
   where q.name = claim.queue;
   if v_terms.lease is null or claim.lease is not null or claim.worker is null
     or octet_length(claim.worker) > 500 or claim.max_jobs is null
-    or claim.max_jobs not between 1 and 1000 or claim.startable is not null
+    or claim.max_jobs not between 1 and 1000 or claim.startable not between 0 and claim.max_jobs
   then
     perform _qwf.check_claim(
       claim.queue, claim.worker, claim.max_jobs, v_terms.lease, claim.startable);
@@ -76,7 +78,8 @@ begin
     or claim.light_only or v_worker.current_model is not null or v_worker.rank < 0
     or current_setting('qwf.floors', true) <> ''
   then
-    v_special := _qwf.pick_special(claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only);
+    v_special := _qwf.pick_special(
+      claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only, claim.startable);
     if v_special.room = 0 then return; end if;
     v_jobs := v_special.jobs;
   else
@@ -88,8 +91,7 @@ begin
       where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
         and _qwf.fits(j, v_worker, v_now)
       order by j.run_next desc, j.priority, j.position
-      limit claim.max_jobs
-      for no key update skip locked);
+      limit claim.max_jobs for no key update skip locked);
     if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
       perform _qwf.keep_floor(claim.queue, v_worker);
     end if;
@@ -99,8 +101,8 @@ begin
     into v_nodal, v_rare from unnest(v_jobs) p;
   if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
-    perform _qwf.wake_another(claim.queue, v_worker, v_now, claim.max_jobs,
-      coalesce(v_special.room, claim.max_jobs), cardinality(v_jobs));
+    perform _qwf.wake_another(
+      claim.queue, v_worker, v_now, claim.max_jobs, cardinality(v_jobs), v_special);
   end if;
   if v_jobs = '{}' then return; end if;
   if v_nodal then
@@ -117,19 +119,20 @@ begin
     position = case when j.limit_place is null then j.position else _qwf.next_position() end,
     progress = null, progress_message = null, beat_at = null
   from unnest(v_jobs) p where j.ctid = p.row
-  returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
-    coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
-    j.stall_timeout, j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
-    coalesce(p.run_created_at, j.created_at), false, null::jsonb;
+  returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
+    j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
+    p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
+    j.created_at), coalesce(j.id = any (v_special.rated), false), null::jsonb;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;
 comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
-  'and a lease. light_only: only jobs that may run beside a model job. startable: how many bodies '
-  'the worker can start at once; nothing reads it yet. Returns nothing while the queue is paused, '
-  'the worker is off, or a better one has room (placement pack); QW006 for an unknown queue. The '
-  'worker need not be registered.';
+  'and a lease. light_only: only jobs that may run beside a model job. startable: how many jobs '
+  'the worker could begin now (0 to max_jobs; null: 1); it gets at most that many of limits with a '
+  'rate, so that none waits after its start was counted. Returns nothing while the queue is '
+  'paused, the worker is off, or a better one has room (placement pack); QW005 for invalid '
+  'numbers, QW006 for an unknown queue. The worker need not be registered.';
 call _qwf.allow('qwf.claim', 'qwf_worker');
 
 commit;

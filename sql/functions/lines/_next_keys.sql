@@ -41,7 +41,7 @@ begin
   ), looked as (
     select r.place, r.name, r.head, r.n, l.max_running, l.starts, l.per,
       l.name is not null
-      and (l.starts is null or not exists (
+      and (l.starts is null or coalesce(p_round.startable > 0, true) and not exists (
         select from qwf.limit_keys o
         where o.name = r.name and o.starts[l.starts] > p_round.now - l.per))
       and (r.fits or exists (

@@ -44,10 +44,10 @@ begin
     v_want := p_count - cardinality(v_round.jobs);
     exit when v_want <= 0;
     v_recent.keys := array(select k from unnest(v_recent.keys::_qwf.limit_key[]) k
-      where pg_try_advisory_xact_lock(k.place) limit least(v_want, 64));
+      where (k.starts is null or coalesce(v_round.startable > 0, true))
+        and pg_try_advisory_xact_lock(k.place) limit least(v_want, 64));
     v_round.keys := v_round.keys || v_recent.keys::_qwf.limit_key[];
-    v_round.jobs := v_round.jobs
-      || _qwf.pick_of_keys(v_round, v_recent.band, v_recent.keys, 1, v_want);
+    v_round := _qwf.pick_of_keys(v_round, v_recent.band, v_recent.keys, 1, v_want);
   end loop;
   return v_round;
 end $$;

@@ -14,7 +14,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_round _qwf.round := (p_queue, p_worker, p_now, p_light_only, null, null, 100, '{}', '{}', null);
+  v_round _qwf.round := (
+    p_queue, p_worker, p_now, p_light_only, null, null, 100, '{}', '{}', null, 0, null);
   v_first record;
 begin
   if cardinality(p_keyed) >= 10 then

@@ -33,14 +33,19 @@ begin
       v_keys := v_keys || v_next.keys;
       v_from := v_next.last;
       v_round.steps := v_round.steps - v_next.steps;
+      v_round.looked := v_round.looked + v_next.steps;
       exit when cardinality(v_keys) = v_want or v_round.steps <= 0;
       v_part := v_part + 1;
       v_from := -9223372036854775808;
       exit when v_part > 2;
     end loop;
-    v_keys := array(select k from unnest(v_keys) k where pg_try_advisory_xact_lock(k.place));
+    v_keys := array(select k from unnest(v_keys) k
+        where k.starts is null and pg_try_advisory_xact_lock(k.place))
+      || array(select k from unnest(v_keys) k
+        where k.starts is not null and pg_try_advisory_xact_lock(k.place)
+        limit v_round.startable);
     continue when v_keys = '{}';
-    v_round.jobs := v_round.jobs || _qwf.pick_of_keys(v_round, p_band, v_keys,
+    v_round := _qwf.pick_of_keys(v_round, p_band, v_keys,
       (v_want + cardinality(v_keys) - 1) / cardinality(v_keys), v_want);
     v_round.keys := v_round.keys || v_keys;
     v_held := v_held || v_keys;
@@ -53,7 +58,7 @@ begin
   end if;
   if cardinality(v_round.jobs) < p_count and v_held <> '{}' then
     v_want := p_count - cardinality(v_round.jobs);
-    v_round.jobs := v_round.jobs || _qwf.pick_of_keys(v_round, p_band, v_held, v_want, v_want);
+    v_round := _qwf.pick_of_keys(v_round, p_band, v_held, v_want, v_want);
   end if;
   return v_round;
 end $$;

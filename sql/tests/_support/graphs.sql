@@ -86,7 +86,7 @@ create function qwf_test.claim(p_queue text default 'cpu', p_max_jobs int defaul
 language sql volatile
 as $$
   select 'claimed ' || coalesce(string_agg(coalesce(c.node_id, c.task), ', '), 'nothing')
-  from qwf.claim(p_queue, 'w', p_max_jobs) c
+  from qwf.claim(p_queue, 'w', p_max_jobs, startable => p_max_jobs) c
 $$;
 comment on function qwf_test.claim(text, int) is 'Claims as worker w and names what it got.';
 
@@ -135,7 +135,7 @@ as $$
   from qwf.finish_many((
     select coalesce(jsonb_agg(jsonb_build_object(
       'job_id', c.job_id, 'token', c.token, 'outcome', 'completed', 'output', c.inputs)), '[]')
-    from qwf.claim(p_queue, 'w', p_max_jobs) c))
+    from qwf.claim(p_queue, 'w', p_max_jobs, startable => p_max_jobs) c))
 $$;
 comment on function qwf_test.work(text, int) is
   'Completes what the queue holds, each job returning its inputs; says how many.';

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 import types
+import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -594,3 +595,10 @@ def talking(gates: list[str]) -> None:
         while not Path(gate).exists():
             time.sleep(0.01)
         print(f"word {number}")
+
+
+@app.task()
+def call(url: str, seconds: float = 0.005) -> None:
+    """Call a server, and take a while for it."""
+    with urllib.request.urlopen(url, timeout=10):
+        time.sleep(seconds)
