@@ -37,7 +37,7 @@ class Share(NamedTuple):
 
 
 class ClaimsAhead:
-    """Whether the claims of a worker are all ahead: no child could begin a job when they go out.
+    """Notices that a worker only claims ahead: no child could begin a job when its claims go out.
     Children that always have their next job would never begin one of a rate. So after a while the
     worker claims nothing until a child could, at most as long again.
     """
