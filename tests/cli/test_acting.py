@@ -769,8 +769,8 @@ def test_a_rate_is_set_listed_and_taken_away(on_db: Cli, db: Db) -> None:
     assert on_db("limit", "create", "smtp", "--starts", "2", "--per", "1h").exit_code == 0
     for _ in range(3):
         assert on_db("enqueue", "send", "--limit-by", "smtp").exit_code == 0
-    held = db.execute("select job_id from qwf.claim('default', 'box', 10)").fetchall()
-    assert len(held) == 2
+    claim = "select job_id from qwf.claim('default', 'box', 10, startable => 10)"
+    assert len(db.execute(claim).fetchall()) == 2
     (row,) = json.loads(on_db("limits", "--json").stdout)
     assert (row["starts"], row["started"], row["max_running"], row["queued"]) == (2, 2, 10000, 1)
     assert "2 in 1 h" in (listed := on_db("limits").stdout)

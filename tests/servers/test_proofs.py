@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from qwf_agent.look.draw.visible import printed as shown
+from qwf_agent.system.log_pipe import last_writing
 from support.busy_front import once_busy
 from support.harness import PACKAGE, Database, StartAgent, alive, clean_environment, until
 from support.llama import COMMAND, SLOW, served, tiny_model
@@ -193,4 +193,4 @@ def test_the_words_of_a_model_are_followed_while_it_answers(
         follower.kill()
         follower.wait()
     whole = base.one("select qwf.read_log(%s, 1)", jobs[0])
-    assert shown(printed.read_bytes().decode()).strip() == whole.strip()
+    assert last_writing(printed.read_bytes(), ended=True).decode().strip() == whole.strip()

@@ -62,11 +62,11 @@ def erase(
     conn: Connection, parts: str | None, dry_run: bool, files: bool, yes: bool, as_json: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Erase what ended jobs have of a person; a node with its whole run.
+    """Erase what ended jobs have of a person.
 
     Arguments, outputs, errors, logs, answers, labels and keys are overwritten. Ids, times and
-    outcomes stay, and who has acted. Files are on the boxes: delete them first, on each box, with
-    --files.
+    outcomes stay, and who has acted. A node is erased with its whole run. Files are on the boxes:
+    delete them first, on each box, with --files.
 
     \b
     Example:  qwf erase --label person=42 --dry-run

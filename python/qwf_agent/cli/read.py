@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from qwf_agent.app.values import moment
 from qwf_agent.cli import addresses, arguments, errors, follow, output
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.look import connection, links
@@ -119,7 +120,8 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
         return
     output.show(drawing.run(drawing.visible_values(status)))
     is_over = status["run"]["status"] in drawing.OVER
-    for line in drawing.earlier_tries(drawing.visible_values(status["tries"]), is_over):
+    tries = [{**one, "finished_at": moment(one["finished_at"])} for one in status["tries"]]
+    for line in drawing.earlier_tries(drawing.visible_values(tries), is_over):
         output.show(line)
     output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
     for node in status["nodes"]:

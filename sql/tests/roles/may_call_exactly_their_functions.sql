@@ -39,7 +39,7 @@ create temp table allowed (name, roles) as values
     ('answer_model_request', '{qwf_worker}'), ('report_model_progress', '{qwf_worker}'),
     ('report_metrics', '{qwf_worker}'),
   ('pause_queue', '{}'), ('resume_queue', '{}'),
-    ('create_limit', '{}'), ('drop_limit', '{}'), ('change_settings', '{}'),
+    ('create_limit', '{}'), ('drop_limit', '{}'), ('erase', '{}'), ('change_settings', '{}'),
   ('why_not', '{qwf_producer,qwf_viewer}'), ('context_notes', '{qwf_producer,qwf_viewer}'),
   ('count_jobs', '{qwf_viewer}'), ('busiest_keys', '{qwf_viewer}'),
     ('find_jobs', '{qwf_viewer}'), ('find_runs', '{qwf_viewer}'),
