@@ -34,7 +34,7 @@ create index event_log_acts on _qwf.event_log (id) where kind in (
   'host_forgotten', 'cancel_requested', 'cancelled', 'retried', 'changed', 'fired',
   'question_answered', 'erased');
 comment on table _qwf.event_log is
-  'One row an event; people read view qwf.events. Whoever changes something writes its row in the '
+  'Each row is an event; people read view qwf.events. What changes something writes the row in the '
   'same transaction; number_events() gives it a number, and prune() deletes old ones.';
 comment on column _qwf.event_log.id is 'Grows in order of writing, which is not that of commits.';
 comment on column _qwf.event_log.seq is

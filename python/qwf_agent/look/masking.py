@@ -26,7 +26,7 @@ class MaskLeftError(ValueError):
     """A value that came back has a mask, and what it hides is not known."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is hidden, and what was there is not known: write it anew")
+        super().__init__(f"{path} is hidden, and its value is not known: enter the value")
 
 
 def hide(words: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ begin
   if found then
     raise exception using errcode = 'QW002', message = 'erased',
       detail = format('job %s, erased: %s', v_job.id, array_to_string(v_job.erased_parts, ', ')),
-      hint = 'what it would be given is gone: enqueue it anew';
+      hint = 'its arguments are gone: enqueue a new one';
   end if;
 end $$;
 

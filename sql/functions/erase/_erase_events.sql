@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/erase/_erase_events
 -- Purpose: Overwrites what is personal in the events of jobs and of their runs.
--- Guarantees: Kind, time, number, subject, numbers, and how a run ended stay. Whoever gives numbers
---   or prunes takes the rows in the same order, by id.
+-- Guarantees: Kind, time, number, subject, numbers, and how a run ended stay. Numbering and pruning
+--   lock the rows in the same order, by id.
 -- Locks: the events, by id; expects the jobs and their runs locked by the caller, and ended.
 -- Called by: erase.
 

@@ -2,7 +2,7 @@
 -- Purpose: Picks jobs of keys that this claim has locked, in claim order within each, and returns
 --   the round with them.
 -- Guarantees: Counts the running jobs in a statement that began under the locks, so the counts are
---   exact: whoever makes a job of the key run holds the lock until its transaction ends. A claim
+--   exact: a claim that starts a job of the key holds the lock until its transaction ends. A claim
 --   gives a job its position under the lock, from a sequence. So no job of the key that runs lies
 --   below a floor, now or later, whatever the clock does; and the floor spares the walk over the
 --   entries of jobs that ended while somebody holds a snapshot. What this claim has picked before

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/queues/secret_keys
 -- Purpose: Returns the words by which readers know what may be a secret.
--- Guarantees: Whoever may read a value may read them.
+-- Guarantees: Every role that may read a value may read them.
 
 begin;
 

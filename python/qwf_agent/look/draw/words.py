@@ -84,14 +84,14 @@ class FarTime(datetime):
 
 
 def who(login: str, acting_for: str | None) -> str:
-    """Who did something: the login, in quotes unless it is a plain name, then for whom it said it
-    acts. So no login reads like a login and a name."""
+    """Return who did something: the login, and for whom it said it acts. A login that is not a
+    plain name is in quotes, so that it cannot be mistaken for a login with a name."""
     name = login if PLAIN_LOGIN.fullmatch(login) else f'"{visible(login)}"'
     return f"{name}, acting for {visible(acting_for)}" if acting_for else name
 
 
 def made_by(row: Row) -> str:
-    """Who enqueued a job or began a run; nothing for a node, which its run has enqueued."""
+    """Return who enqueued a job or a run; an empty text for a node, because its run made it."""
     if row["login"] is None:
         return ""
     by = f" by {who(row['login'], row['acting_for'])}"

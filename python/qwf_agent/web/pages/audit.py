@@ -1,4 +1,4 @@
-"""Who did what: changes of queues, limits, schedules and settings, and acts on jobs and runs."""
+"""The page of acts: each change of a queue, limit, schedule, setting, job or run, and its login."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ class Access(ABC):
 
     @abstractmethod
     async def bearer(self, acting_for: str) -> Person:
-        """Who calls for somebody who has a signed link: the login of the page, for `acting_for`."""
+        """Return the person for a signed link: the login of the page, acting for `acting_for`."""
 
     def routes(self) -> Sequence[Route]:
         """Pages of its own, such as a form to sign in."""
