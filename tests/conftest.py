@@ -1,7 +1,7 @@
 """Servers, databases and sessions for the tests.
 
 Tests take `dsn` (a fresh database with the engine in it) or `db` (a session on one). The databases
-are cloned by pytest-postgresql from a template that is deployed once per server. The server is an
+are cloned from a template that is deployed once per server. The server is an
 embedded one of this test session's own; with QWF_TEST_DSN it is the one named there, where only
 databases made here, next to the named one, are touched.
 """

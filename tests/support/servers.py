@@ -15,9 +15,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.janitor import DatabaseJanitor
+from pytest_postgresql.retry import retry
 
 from qwf_agent import embedded, migrate
 from support import get_pgtap
@@ -42,6 +44,27 @@ class Janitor(DatabaseJanitor):
         )
 
 
+class QuickJanitor(DatabaseJanitor):
+    """Makes and drops a database in a third of the time, on a server that the tests started.
+
+    It keeps its session for the next database. `file_copy` writes no WAL for the pages of the copy.
+    """
+
+    server: Server
+
+    def init(self) -> None:
+        query = self._build_create_database_sql()
+        if self.template_dbname:
+            query += sql.SQL(" strategy file_copy")
+        self.server.keeper().execute(query)
+
+    def drop(self) -> None:
+        name, keeper = sql.Identifier(self.dbname), self.server.keeper()
+        if self.is_template():
+            keeper.execute(sql.SQL("alter database {} with is_template false").format(name))
+        keeper.execute(sql.SQL("drop database if exists {} with (force)").format(name))
+
+
 @dataclass
 class Server:
     """A running server; `cluster` is None if the tests did not start it."""
@@ -54,6 +77,7 @@ class Server:
     maintenance: str = "postgres"
     cluster: embedded.Cluster | None = None
     numbers: Iterator[int] = field(default_factory=itertools.count)
+    kept: Session | None = None
 
     def start(self) -> None:
         """Start it again, with crash recovery if needed."""
@@ -82,7 +106,7 @@ class Server:
         self, name: str, template: str | None = None, *, as_template: bool = False
     ) -> Iterator[Janitor]:
         """A database that lives as long as the context."""
-        janitor = Janitor(
+        janitor = (Janitor if self.cluster is None else QuickJanitor)(
             user=self.user,
             host=self.host,
             port=self.port,
@@ -92,8 +116,29 @@ class Server:
             as_template=as_template,
             maintenance_dbname=self.maintenance,
         )
+        if isinstance(janitor, QuickJanitor):
+            janitor.server = self
         with janitor:
             yield janitor
+
+    def keeper(self) -> Session:
+        """The session that makes and drops databases; a new one if a test has cut it."""
+        if self.kept is not None:
+            with contextlib.suppress(psycopg.OperationalError):
+                self.kept.execute("select 1")
+                return self.kept
+            self.kept.close()
+        self.kept = retry(
+            lambda: psycopg.connect(self.dsn(self.maintenance), autocommit=True),
+            timeout=60,
+            possible_exception=psycopg.OperationalError,  # it recovers from a crash
+        )
+        return self.kept
+
+    def close(self) -> None:
+        """End the session that makes and drops databases."""
+        if self.kept is not None:
+            self.kept.close()
 
     @contextlib.contextmanager
     def filled(self, template: str, fill: Callable[[Session], object]) -> Iterator[str]:
@@ -152,7 +197,10 @@ def own_server(binaries: Path, folder: Path | None = None) -> Iterator[Server]:
         cluster.start(SETTINGS)
         host = cluster.socket_dir()
         assert host is not None
-        yield Server(str(host), embedded.PORT, embedded.USER, cluster=cluster)
+        with contextlib.closing(
+            Server(str(host), embedded.PORT, embedded.USER, cluster=cluster)
+        ) as server:
+            yield server
     finally:
         cluster.stop(signal.SIGQUIT)
         shutil.rmtree(folder if given is None else cluster.data)
