@@ -181,12 +181,12 @@ comment on type _qwf.queued_count is
 create type _qwf.job_filter as (
   statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,
   host text, project text, labels jsonb, key text, error text, signature text, args jsonb,
-  since timestamptz, until timestamptz);
+  text text, since timestamptz, until timestamptz);
 comment on type _qwf.job_filter is 'The filter of find_jobs, checked; null: any.';
 
 create type _qwf.run_filter as (
   statuses qwf.run_status[], workflow text, project text, labels jsonb, key text, error text,
-  since timestamptz, until timestamptz);
+  text text, since timestamptz, until timestamptz);
 comment on type _qwf.run_filter is 'The filter of find_runs, checked; null: any.';
 
 create type _qwf.found as (ids bigint[], searched_to bigint);

@@ -73,7 +73,7 @@ create type qwf.found_job as (
   status qwf.job_status, priority int, run_next boolean, attempt int, released int, worker text,
   host text, progress real, progress_message text, seconds double precision, key text,
   run_at timestamptz, created_at timestamptz, queued_at timestamptz, started_at timestamptz,
-  finished_at timestamptz, error text, searched_to bigint);
+  finished_at timestamptz, error text, args jsonb, searched_to bigint);
 comment on type qwf.found_job is
   'A job as lists show it. released: attempts that were handed back. started_at: of the last '
   'attempt, which took, or has taken so far, these seconds. error: the most telling line of the '

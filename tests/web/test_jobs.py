@@ -94,6 +94,8 @@ def test_filters_of_the_address_choose_the_jobs(visit: Visit, db: Db) -> None:
         '?args={"photo":7}': [third], "?host=box-a": [other, second, first],
         "?since=1h&status=queued,failed": [third, other, second, first],
         "?since=2100-01-01": [], "?run_id=4711": [], "?status=completed": [],
+        "?q=state:failed+%22disk+1%22": [first], "?q=args.photo=7+label:n=1": [third],
+        "?q=photo": [third], "?status=queued&q=task:t": [], "?q=host:box-a&task=u": [],
     }.items():  # fmt: skip
         assert listed(visitor.text("/jobs" + query)) == found, query
 
@@ -340,10 +342,3 @@ def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
 )  # fmt: skip
 def test_reasons_are_short(lines: list[str], said: str) -> None:
     assert waiting.short(lines) == said
-
-
-def test_labels_of_an_address_keep_their_types() -> None:
-    assert jobs.label("n=7") == {"n": 7}
-    assert jobs.label("n = seven=7 ") == {"n": "seven=7"}
-    with pytest.raises(jobs.FilterError):
-        jobs.label("=7")

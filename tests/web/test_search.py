@@ -54,7 +54,8 @@ def test_a_number_of_nothing_says_so(visit: Visit, db: Db, query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "title"),
     [
-        ("order-7", "Jobs with this key"),
+        ("order-7", "Jobs with this in their key or arguments"),
+        ("ada@example.org", "Jobs with this in their key or arguments"),
         ("customer%3Dacme", "Jobs with this label"),
         ("shot%3D7", "Jobs with this label"),
         ("resize", "Jobs of this task"),
@@ -66,7 +67,13 @@ def test_a_text_is_found(visit: Visit, db: Db, query: str, title: str) -> None:
         error = "Traceback (most recent call last):\n  line\nOSError: disk 100% full"
         job = fail(db, worker(db, "default"), "t", error)
     else:
-        job = enqueue(db, "resize", key="order-7", labels={"customer": "acme", "shot": 7})
+        job = enqueue(
+            db,
+            "resize",
+            key="order-7",
+            labels={"customer": "acme", "shot": 7},
+            args={"to": "ada@example.org"},
+        )
     enqueue(db, "other", key="k", labels={"customer": "a"})
     page = visit("viewer").text(f"/search?q={query}")
     assert title in page
@@ -79,7 +86,7 @@ def test_runs_are_found_by_key_and_label(visit: Visit, db: Db) -> None:
     start_run(db, {"id": "a", "node": "t"})
     db.execute("""update qwf.runs set key = 'k', labels = '{"a": "b"}'""")
     visitor = visit("viewer")
-    assert "Runs with this key" in visitor.text("/search?q=k")
+    assert "Runs with this in their key, context or error" in visitor.text("/search?q=k")
     assert "Runs with this label" in visitor.text("/search?q=a%3Db")
 
 
@@ -91,10 +98,28 @@ def test_names_of_queues_hosts_and_workflows_lead_to_their_pages(visit: Visit, d
         assert f'href="{path}"' in visitor.text(f"/search?q={name}"), name
 
 
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("run 1", "/runs/1"), ("Job #2", "/jobs/2"),
+        ("state:failed disk", "/jobs?q=state%3Afailed+disk"),
+        ("workflow:w", "/runs?q=workflow%3Aw"),
+    ],
+)  # fmt: skip
+def test_a_query_goes_to_the_list_that_answers_it(visit: Visit, query: str, path: str) -> None:
+    answer = visit("viewer").get("/search", params={"q": query}, follow_redirects=False)
+    assert answer.headers["location"] == path
+
+
+def test_a_limit_is_found_by_its_name(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_limit('payments', 3)")
+    assert 'href="/queues"' in visit("viewer").text("/search?q=payments").split("<main")[1]
+
+
 def test_nothing_found_says_where_else_to_look(visit: Visit, db: Db) -> None:
     page = visit("viewer").text("/search?q=nothing")
     assert "Nothing found among the newest 20,000 jobs and runs." in page
-    assert 'href="/jobs?key=nothing"' in page
+    assert 'href="/jobs?text=nothing"' in page
 
 
 @pytest.mark.parametrize(

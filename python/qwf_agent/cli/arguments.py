@@ -15,7 +15,7 @@ import click
 import psycopg
 
 from qwf_agent.cli import addresses, cell_routing, known_names
-from qwf_agent.look import connection, strict_json
+from qwf_agent.look import connection, query, strict_json
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.values import Length
 
@@ -118,6 +118,17 @@ def ahead(conn: Connection, when: timedelta | datetime | None) -> datetime | Non
     """The time that `--until` means, by the database's clock."""
     query = "select qwf.now() + %s::interval as at"
     return _by_its_clock(conn, query, when) if isinstance(when, timedelta) else when
+
+
+def asked_in(conn: Connection, language: query.Language, words: Sequence[str]) -> dict[str, Any]:
+    """The filter that the words of a QUERY stand for; `since:2h` counts by the database's clock."""
+    if not words:
+        return {}
+    now = _by_its_clock(conn, "select qwf.now() - %s::interval as at", timedelta())
+    try:
+        return query.as_filter(language.read(query.from_shell(words)), now)
+    except query.QueryError as error:
+        raise click.BadArgumentUsage(str(error)) from None
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -272,6 +283,7 @@ since = click.option(
     "--since", type=moment, metavar="TIME",
     help="Only those created since: 2h, 1d, or '2030-01-31 06:00'.",
 )  # fmt: skip
+of_query = click.argument("words", nargs=-1, metavar="[QUERY]...")
 yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 dry_run = click.option("--dry-run", is_flag=True, help="Only list what would be changed.")
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from qwf_agent.app.values import moment
 from qwf_agent.cli import addresses, arguments, errors, follow, output
 from qwf_agent.cli.listings import Listing, listed
-from qwf_agent.look import connection, links
+from qwf_agent.look import connection, links, query
 from qwf_agent.look import draw as drawing
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw import Row
@@ -77,6 +77,7 @@ from qwf.find_runs(%(filter)s, %(before)s, max_rows => %(rows)s)
 
 
 @click.command()
+@arguments.of_query
 @arguments.of_status("runs", arguments.RUN_STATES)
 @arguments.of_workflow
 @arguments.of_project
@@ -84,15 +85,19 @@ from qwf.find_runs(%(filter)s, %(before)s, max_rows => %(rows)s)
 @arguments.limit(20)
 @listed()
 def runs(
-    conn: Connection, since: timedelta | datetime | None, as_json: bool, limit: int, **wanted: Any
-) -> Listing:
-    """List the newest runs.
+    conn: Connection, words: tuple[str, ...], since: timedelta | datetime | None, as_json: bool,
+    limit: int, **wanted: Any,
+) -> Listing:  # fmt: skip
+    """List the newest runs, or those that a QUERY finds: state: workflow: project: key: label:
+    error: since: until:, or a part of the key, the context or the error.
 
     \b
     Example:  qwf runs --status failed --since 1d
+              qwf runs state:failed label:customer=acme "card declined"
     Then:     qwf show RUN
     """
-    found = _search(conn, RUNS, arguments.ago(conn, since), limit, **wanted)
+    asked = arguments.asked_in(conn, query.RUNS, words)
+    found = _search(conn, RUNS, arguments.ago(conn, since), limit, **wanted | asked)
     for row in [] if as_json else found:
         row["workflow"] += f"@{row['version']}"
         row["nodes"] = f"{row['done']}/{row['total']}"
@@ -136,6 +141,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
 
 
 @click.command()
+@arguments.of_query
 @arguments.of_status("jobs", arguments.JOB_STATES)
 @arguments.of_queue
 @arguments.of_task
@@ -145,19 +151,25 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
 @arguments.limit(50)
 @listed()
 def jobs(
-    conn: Connection, since: timedelta | datetime | None, as_json: bool, limit: int, **wanted: Any
-) -> Listing:
-    """List the newest jobs, or those of one run.
+    conn: Connection, words: tuple[str, ...], since: timedelta | datetime | None, as_json: bool,
+    limit: int, **wanted: Any,
+) -> Listing:  # fmt: skip
+    """List the newest jobs, those of one run, or those that a QUERY finds: state: queue: task:
+    run: node: worker: host: project: key: label: error: like: since: until: args.NAME=VALUE, or a
+    part of the key, the arguments or the error.
 
     \b
     Example:  qwf jobs --status failed --task send_email --since 1d
+              qwf jobs state:failed args.order=7 "card declined"
     Then:     qwf job JOB     qwf why JOB     qwf retry job JOB
     """
     after = arguments.ago(conn, since)
-    if wanted["run"] is not None:
+    asked = arguments.asked_in(conn, query.JOBS, words)
+    if wanted["run"] is not None and not asked:
         found = connection.many(conn, NODES, {**wanted, "since": after, "limit": limit})
     else:
-        found = _search(conn, JOBS, after, limit, **wanted)
+        wanted["run_id"] = wanted.pop("run")
+        found = _search(conn, JOBS, after, limit, **wanted | asked)
     for row in [] if as_json else found:
         row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
         row |= {"tries": drawing.tries(row["attempt"], row["released"]), "took": row["seconds"]}
@@ -296,7 +308,7 @@ def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: st
 
 
 def _search(
-    conn: Connection, query: LiteralString, since: datetime | None, limit: int, **wanted: Any
+    conn: Connection, statement: LiteralString, since: datetime | None, limit: int, **wanted: Any
 ) -> list[dict[str, Any]]:
     """The newest rows that pass the filter, step by step until there are enough or none are left.
 
@@ -310,7 +322,7 @@ def _search(
     while len(found) < limit:
         rows = min(MOST_ROWS, limit - len(found))
         step = connection.many(
-            conn, query, {"filter": Jsonb(filter_keys, AS_IS), "before": before, "rows": rows}
+            conn, statement, {"filter": Jsonb(filter_keys, AS_IS), "before": before, "rows": rows}
         )
         before = step[-1]["searched_to"] if step else None
         found += [row for row in step if row["id"] is not None]

@@ -29,6 +29,9 @@ as $$
     and (p_filter.signature is null
       or coalesce(_qwf.error_signature(_qwf.error_line(p_job.last_error)), '')
         = p_filter.signature)
+    and (p_filter.text is null or strpos(p_job.key, p_filter.text) > 0
+      or strpos(coalesce(p_job.resolved_inputs, p_job.inputs)::text, p_filter.text) > 0
+      or _qwf.error_contains(p_job.last_error, p_filter.text))
 $$;
 
 commit;

@@ -13,8 +13,8 @@ declare
   v_filter _qwf.job_filter;
 begin
   perform _qwf.check_filter(p_filter,
-    '{status,queue,task,run_id,node,worker,host,project,labels,key,error,signature,args,since,
-      until}',
+    '{status,queue,task,run_id,node,worker,host,project,labels,key,error,signature,args,text,
+      since,until}',
     enum_range(null::qwf.job_status)::text[]);
   v_filter := jsonb_populate_record(null::_qwf.job_filter, p_filter - 'status');
   if jsonb_typeof(p_filter -> 'status') <> 'null' then

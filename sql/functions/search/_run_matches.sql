@@ -16,6 +16,9 @@ as $$
     and (p_filter.until is null or p_run.created_at <= p_filter.until)
     and (p_filter.labels is null or p_run.labels @> p_filter.labels)
     and (p_filter.error is null or _qwf.error_contains(p_run.error, p_filter.error))
+    and (p_filter.text is null or strpos(p_run.key, p_filter.text) > 0
+      or strpos(p_run.context::text, p_filter.text) > 0
+      or _qwf.error_contains(p_run.error, p_filter.text))
 $$;
 
 commit;

@@ -61,7 +61,10 @@ begin
     round(extract(epoch from coalesce(j.finished_at, case when j.status = 'running' then v_now end)
       - j.claimed_at), 3)::double precision,
     j.key, j.run_at, j.created_at, j.queued_at, j.claimed_at, j.finished_at,
-    _qwf.error_line(j.last_error), v_found.searched_to
+    _qwf.error_line(j.last_error),
+    case when pg_column_size(coalesce(j.resolved_inputs, j.inputs)) <= 4000
+      then coalesce(j.resolved_inputs, j.inputs) end,
+    v_found.searched_to
   from unnest(coalesce(nullif(v_found.ids, '{}'), array[null::bigint]))
     with ordinality f (id, place)
   left join qwf.jobs j on j.id = f.id
@@ -73,7 +76,8 @@ comment on function qwf.find_jobs is
   'Finds jobs, the newest first, among the newest look_back below before_id; it stops earlier if '
   'that takes more than 150 ms. filter: status (one or a list), queue, task, run_id, node, worker, '
   'host, project, key, labels and args (contained in those of the job), error (part of it), '
-  'signature (as failure_groups returns it), since and until (of created_at). searched_to is the '
+  'signature (as failure_groups returns it), text (part of its key, args or error), since and '
+  'until (of created_at). args is null if it takes more than 4,000 bytes. searched_to is the '
   'before_id to search on from; null: all have been searched. If no job was found, one row without '
   'id says it. QW005 for an invalid filter or bound.';
 call _qwf.allow('qwf.find_jobs', 'qwf_viewer');

@@ -58,9 +58,9 @@ end $$;
 comment on function qwf.find_runs is
   'Finds runs, the newest first, among the newest look_back below before_id. filter: status (one '
   'or a list), workflow, project, key, labels (contained in those of the run), error (part of it), '
-  'since and until (of created_at). searched_to is the before_id to search on from; null: all have '
-  'been searched. If no run was found, one row without id says it. QW005 for an invalid filter or '
-  'bound.';
+  'text (part of its key, context or error), since and until (of created_at). searched_to is the '
+  'before_id to search on from; null: all have been searched. If no run was found, one row without '
+  'id says it. QW005 for an invalid filter or bound.';
 call _qwf.allow('qwf.find_runs', 'qwf_viewer');
 
 commit;

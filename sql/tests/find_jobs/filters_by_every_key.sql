@@ -21,6 +21,7 @@ from unnest(array[
   '{"status": "failed"}', '{"status": ["failed", "running"]}', '{"task": "t"}', '{"queue": "mail"}',
   '{"project": "p"}', '{"key": "k"}', '{"host": "box"}', '{"labels": {"customer": 3}}',
   '{"args": {"image": {"size": 7}}}', '{"error": "no 100 % file"}', '{"error": "more"}',
+  '{"text": "k"}', '{"text": "a.png"}', '{"text": "no 100 % file"}',
   '{"until": "2026-01-01T12:00Z"}', '{"since": "2026-01-01T12:00Z", "until": "2026-01-01T13:00Z"}',
   '{"status": "failed", "queue": "mail", "task": null, "project": "p"}']) f;
 select is(pg_temp.found(jsonb_build_object('worker', claimed_by)), 't', 'worker')
@@ -32,7 +33,8 @@ select is(pg_temp.found(f::jsonb), 'nothing', f)
 from unnest(array[
   '{"status": []}', '{"status": "completed"}', '{"status": "running"}', '{"task": "T"}',
   '{"key": ""}', '{"host": "bo"}', '{"host": "%"}', '{"labels": {"x": 2}}',
-  '{"args": {"size": 7}}', '{"error": "no 100%file"}', '{"since": "2100-01-01"}',
+  '{"args": {"size": 7}}', '{"error": "no 100%file"}',
+  '{"text": "A.png"}', '{"text": "customer"}', '{"since": "2100-01-01"}',
   '{"until": "2025-01-01"}', '{"run_id": 4711}', '{"node": "s"}', '{"worker": "box"}',
   '{"status": "failed", "task": "other"}', '{"run_id": 4711, "status": "failed"}']) f;
 select is(pg_temp.found('{"project": ""}'), 's/b, s/a, other', 'the empty project is one');

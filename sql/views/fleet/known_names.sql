@@ -1,5 +1,6 @@
 -- Deploy qwf:views/fleet/known_names
--- Purpose: The names of queues, workflows, tasks, boxes, workers, model servers and schedules.
+-- Purpose: The names of queues, workflows, tasks, boxes, workers, model servers, schedules
+--   and limits.
 -- Guarantees: A filter by kind reads only what has names of that kind.
 
 begin;
@@ -10,6 +11,8 @@ union all
 select 'workflow', w.name from qwf.workflows w where w.current
 union all
 select 'schedule', s.name from qwf.schedules s
+union all
+select 'limit', l.name from qwf.limits l
 union all
 select distinct 'host', w.host from qwf.workers w
 union all
@@ -27,7 +30,7 @@ from (
 comment on view qwf.known_names is
   'Names that people type: select name from qwf.known_names where kind = ''queue''.';
 comment on column qwf.known_names.kind is
-  'queue, workflow, schedule, host, worker, server or task.';
+  'queue, workflow, schedule, limit, host, worker, server or task.';
 comment on column qwf.known_names.name is
   'The name; of a model server, HOST/NAME. Tasks are those that have run or that a worker has.';
 

@@ -9,7 +9,8 @@ import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.draw import words
-from qwf_agent.web.pages.runs import as_id, is_about_values, since_when
+from qwf_agent.look.query import QueryError, as_id, since_when
+from qwf_agent.web.pages import query_box
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
@@ -61,12 +62,10 @@ async def _find(look: Look, asked: dict[str, str], before: int | None) -> tuple[
         since = since_when(asked["since"], datetime.now(timezone.utc)) if "since" in asked else None
         given = {name: asked.get(name) for name in FIELDS} | {"since": since}
         rows = await look.rows(ACTS, **given, before=before, most=A_PAGE + 1)
-    except ValueError as error:
+    except QueryError as error:
         return [], str(error)
     except psycopg.DatabaseError as error:
-        if not is_about_values(error):
-            raise
-        return [], error.diag.message_primary or str(error)
+        return [], str(query_box.refused(error, "event"))
     return [dict(row) for row in rows], None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from qwf_agent.web.pages.jobs import MOST_JOB
+from qwf_agent.look.query import MOST_ID
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
@@ -68,7 +68,7 @@ def _place(query: QueryParams) -> tuple[datetime | None, int | None]:
         return None, None
     if after.tzinfo is None or not (job.isascii() and job.isdigit() and len(job) < 20):
         return None, None
-    return min(max(after, EARLIEST), LATEST), min(int(job), MOST_JOB)
+    return min(max(after, EARLIEST), LATEST), min(int(job), MOST_ID)
 
 
 def _next(found: Rows, column: str) -> dict[str, Any] | None:

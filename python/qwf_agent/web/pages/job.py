@@ -11,9 +11,9 @@ from starlette.requests import Request
 
 from qwf_agent.look import masking, values
 from qwf_agent.look.draw import words
+from qwf_agent.look.query import MOST_ID
 from qwf_agent.web.forms import exact_json
 from qwf_agent.web.pages import waiting
-from qwf_agent.web.pages.jobs import MOST_JOB
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
 from qwf_agent.web.site.page import NotFoundError, Page
@@ -112,7 +112,7 @@ STATES = ("blocked", "scheduled", "queued", "running", "awaiting_input")
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """Everything about one job."""
     number = request.path_params["job"]
-    job = await look.row(JOB, job=number) if number <= MOST_JOB else None
+    job = await look.row(JOB, job=number) if number <= MOST_ID else None
     if job is None:
         raise NotFoundError(await missing(look, number))
     attempts, events, listed, stored = await asyncio.gather(
@@ -145,7 +145,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 async def read_attempt(request: Request, look: Look) -> dict[str, Any]:
     """The whole error and log of one attempt that has ended."""
     number, attempt = request.path_params["job"], request.path_params["attempt"]
-    if number > MOST_JOB or attempt > 2**31 - 1:
+    if number > MOST_ID or attempt > 2**31 - 1:
         raise NotFoundError("There is no such attempt.")
     row = await look.row(ATTEMPT, job=number, attempt=attempt)
     if row is None:

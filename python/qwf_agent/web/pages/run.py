@@ -10,9 +10,9 @@ from urllib.parse import quote
 from starlette.requests import Request
 
 from qwf_agent.look.draw import words
+from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import graph, graph_nodes
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, SHOWN, STATES, TABS
-from qwf_agent.web.pages.runs import as_id
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import render

@@ -7,10 +7,10 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings.map_cells import cells_document
 from qwf_agent.web.pages.run import find, nodes_of
 from qwf_agent.web.pages.run_tabs import STATES
-from qwf_agent.web.pages.runs import as_id
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, NotFoundError, Page
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import timeline, timeline_spans
 from qwf_agent.web.drawings.differences import differences
-from qwf_agent.web.pages.runs import as_id
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files, render

@@ -6,11 +6,14 @@ import asyncio
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
+from qwf_agent.look.query import JOBS as JOB_LANGUAGE
+from qwf_agent.look.query import RUNS as RUN_LANGUAGE
+from qwf_agent.look.query import QueryError, as_id, label
 from qwf_agent.web.pages.job import telling
-from qwf_agent.web.pages.jobs import MOST_JOB, FilterError, label
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import ElsewhereError, Page
 
@@ -60,6 +63,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     text = request.query_params.get("q", "").replace("\0", "").strip()[:LONGEST]
     if not text:
         return {"text": "", "number": None, "names": [], "parts": []}
+    _elsewhere(text)
     number = await _number(look, text)
     if number and not (number["job"] and number["run"]):
         if number["job"]:
@@ -72,12 +76,13 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         *(look.rows(meaning.statement, **meaning.params) for meaning in asked),
     )
     names, rows = answers[0], answers[1:]
+    seen: set[tuple[str, int]] = set()
     parts = [
         {
             "what": meaning.what,
             "title": meaning.title,
             "query": meaning.query,
-            "rows": [_told(row) for row in found if row["id"]],
+            "rows": [_told(row) for row in found if _is_new(seen, meaning.what, row["id"])],
             "searched_to": found[0]["searched_to"] if found else None,
         }
         for meaning, found in zip(asked, rows, strict=True)
@@ -110,16 +115,15 @@ def meanings(text: str) -> list[Meaning]:
             _filter("jobs", "Jobs with this label", labels, {"label": text}),
             _filter("runs", "Runs with this label", labels, {"label": text}),
         ]
-    except FilterError:
+    except QueryError:
         meant = []
-    failed = {"status": "failed", "error": text}
+    failed, anywhere = {"status": "failed", "error": text}, {"text": text}
     return [
         *meant,
-        _filter("jobs", "Jobs with this key", {"key": text}, {"key": text}),
-        _filter("runs", "Runs with this key", {"key": text}, {"key": text}),
         _filter("jobs", "Jobs of this task", {"task": text}, {"task": text}),
         Meaning("jobs", "Failed jobs with this in their error", ERRORS, {"text": text}, failed),
-        _filter("runs", "Failed runs with this in their error", failed, failed),
+        _filter("jobs", "Jobs with this in their key or arguments", anywhere, anywhere),
+        _filter("runs", "Runs with this in their key, context or error", anywhere, anywhere),
     ]
 
 
@@ -128,15 +132,38 @@ def _filter(what: str, title: str, asked: dict[str, Any], query: dict[str, str])
     return Meaning(what, title, statement, {"filter": json.dumps(asked)}, query)
 
 
+def _is_new(seen: set[tuple[str, int]], what: str, number: int | None) -> bool:
+    """False if an earlier part has it, or if the row only says how far was searched."""
+    known = number is None or (what, number) in seen
+    if number is not None:
+        seen.add((what, number))
+    return not known
+
+
 def _told(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"error": telling(row)} if "error_end" in row else row
 
 
+def _elsewhere(text: str) -> None:
+    """Go to the job or run that a text names, or to the list that a query asks for.
+
+    Raises ElsewhereError.
+    """
+    what, _, name = text.partition(" ")
+    if what.lower() in ("job", "run") and as_id(name.strip().removeprefix("#")):
+        raise ElsewhereError(f"/{what.lower()}s/{name.strip().removeprefix('#')}")
+    for path, language in (("/jobs", JOB_LANGUAGE), ("/runs", RUN_LANGUAGE)):
+        try:
+            asked = language.read(text)
+        except QueryError:
+            continue
+        if asked.keys() - {"text"}:
+            raise ElsewhereError(f"{path}?{urlencode({'q': text})}")
+
+
 async def _number(look: Look, text: str) -> dict[str, Any] | None:
-    digits = text.removeprefix("#")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and int(digits) <= MOST_JOB):
-        return None
-    return await look.row(NUMBER, number=int(digits))
+    number = as_id(text.removeprefix("#"))
+    return None if number is None else await look.row(NUMBER, number=number)
 
 
 PAGES = (Page("/search", "search.html", read),)

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from qwf_agent import __version__
-from qwf_agent.look import masking
+from qwf_agent.look import masking, query
 from qwf_agent.look.draw import words
 from qwf_agent.look.draw.visible import printed, visible, without_escapes
 from qwf_agent.web.reads.database import Look, named_call
@@ -243,6 +243,7 @@ _ENVIRONMENT.globals |= {
 _ENVIRONMENT.filters |= {
     "length": length,
     "as_json": as_json,
+    "arguments": lambda value: query.in_words(masking.masked(value)),
     "size": words.size,
     "tokens": words.tokens,
     "served": words.served,

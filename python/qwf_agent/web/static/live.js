@@ -201,6 +201,7 @@
     else if (key === "Enter" && !event.target.closest("a, button, summary")) current()?.querySelector("a")?.click();
     else {
       const button = current()?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+      button?.closest("details.acts")?.setAttribute("open", "");
       button?.click();
       if (button?.matches("summary")) button.focus();  // Tab goes on to the fields behind it
     }
