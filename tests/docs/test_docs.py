@@ -142,7 +142,7 @@ def test_the_sql_of_the_readme_works_when_pasted_into_psql(
 ) -> None:
     psql(environment, fences(ROOT / "README.md", "sql")[0])
     rows = db.execute("select node_id, status::text from qwf.jobs order by id").fetchall()
-    assert rows == [("greet/hello", "completed"), ("greet/shout", "queued"), ("ok", "blocked")]
+    assert rows == [("hello", "completed"), ("shout", "queued"), ("ok", "blocked")]
 
 
 def test_a_viewer_sees_in_psql_what_the_commands_show(
@@ -349,8 +349,8 @@ def test_a_worker_completes_a_workflow_enqueued_over_http(
     eventually(db, "select status = 'completed' from qwf.runs", worker)
     outputs = db.execute("select node_id, output, attempt from qwf.jobs order by id").fetchall()
     assert outputs == [
-        ("greet/hello", {"text": "hello Ada"}, 1),
-        ("greet/shout", {"text": "HELLO ADA"}, 1),
+        ("hello", {"text": "hello Ada"}, 1),
+        ("shout", {"text": "HELLO ADA"}, 1),
     ]
     assert db.execute("select qwf.run_status(%s) -> 'run' ->> 'status'", [run]).fetchone() == (
         "completed",

@@ -214,6 +214,9 @@ WORKFLOWS: list[Json] = [
     {"name": "w", "steps": [{"id": "a", "kind": "input", "widget": "json"}]},
 ]
 STEPS: list[Json] = [
+    {"node": "t", "inputs": {"x": {"$from": "up.value"}}, "depends_on": ["up"], "skip_if": False},
+    {"command": ["c", {"$from": "item"}], "map": [1], "max_parallel": 1, "timeout": 5},
+    {"kind": "node", "gpu": True, "model": "m", "retry": {"max_attempts": 2}},
     {"kind": "pipeline", "pipeline": "given", "inputs": {"x": {"$from": "up.value"}}},
     {"kind": "pipeline", "pipeline": "given", "inputs": [{"name": "x", "from": "up.value"}]},
     {"kind": "pipeline", "pipeline": "given", "skip_if": False, "display_name": "d"},

@@ -68,8 +68,10 @@ def written(definition: Json) -> Definition:
 
     def a_workflow() -> None:
         for one in steps:
-            part_id = one.pop("id")
-            if one.pop("kind") == "input":
+            part_id, kind = one.pop("id"), one.pop("kind", "node")
+            if kind == "node":
+                node(part_id, one.pop("node", None), **one)
+            elif kind == "input":
                 question(part_id, one.pop("widget"), **one)
             else:
                 step(part_id, one.pop("pipeline"), **one)
@@ -79,7 +81,21 @@ def written(definition: Json) -> Definition:
     return workflow(name, **given)(a_workflow)
 
 
-KNOWN = [PIPELINE, WORKFLOW]
+NODE_STEPS = {
+    "name": "nodes",
+    "steps": [
+        {"id": "list", "command": ["ls", {"$from": "folder"}]},
+        {
+            "id": "each",
+            "node": "one",
+            "depends_on": ["list"],
+            "map": {"$from": "list.xs"},
+            "inputs": {"x": {"$from": "item"}},
+        },
+        {"id": "tail", "kind": "node", "depends_on": ["each"], "run_if": "all_done"},
+    ],
+}
+KNOWN = [PIPELINE, WORKFLOW, NODE_STEPS]
 for _name in workflows.WORKFLOWS:
     _pipelines, _workflow = workflows.definitions(_name)
     KNOWN += [*_pipelines, _workflow]
@@ -235,10 +251,10 @@ REFUSED_IN_A_WORKFLOW: list[tuple[Callable[[], object], str]] = [
     (lambda: question("a", "own", own_keys={}, promt=1), "did you mean 'prompt'"),
     (lambda: question("a", "text", default=ref("b")), "default of step 'a' takes no reference"),
     (lambda: question("a", "text", schema={"default": item}), "schema of step 'a' takes no"),
-    (lambda: node("a"), r"node\(\) belongs in a pipeline, and workflow 'a_workflow' is none"),
+    (lambda: node("a", mpa=[1]), "step 'a' does not take 'mpa'; did you mean 'map'"),
 ]
 REFUSED_ALONE: list[tuple[Callable[[], object], str]] = [
-    (lambda: node("a"), r"node\(\) was called outside of a pipeline"),
+    (lambda: node("a"), r"node\(\) was called outside of a pipeline or a workflow"),
     (lambda: step("a", "p"), r"step\(\) was called outside of a workflow"),
     (lambda: pipeline(later), r"write @pipeline\(\) with its parentheses"),
     (lambda: pipeline(5), "the name of a pipeline has to be a text, not 5"),

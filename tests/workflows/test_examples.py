@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_python_version_of_each_example_is_the_same_definition(folder: Path) -> None:
     compiled = [(one.kind, one.content) for one in definition_files.load(folder)]
     expected = of_the_examples()
-    assert len(expected) == 8
+    assert len(expected) == 7
     in_order = [
         sorted(all_of_them, key=lambda one: (one[0], one[1]["name"]))
         for all_of_them in (compiled, expected)

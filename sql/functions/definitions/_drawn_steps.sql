@@ -12,7 +12,7 @@ language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
-      'id', i.id, 'kind', i.item ->> 'kind', 'title', i.item ->> 'display_name',
+      'id', i.id, 'kind', _qwf.step_kind(i.item), 'title', i.item ->> 'display_name',
       'pipeline', i.item ->> 'pipeline'))
     || coalesce(p_versions -> (i.item ->> 'pipeline'), '{}')
     || jsonb_build_object('needs', (

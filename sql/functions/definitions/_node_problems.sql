@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/definitions/_node_problems
 -- Purpose: Reports what is wrong with one node of a pipeline, without looking at other nodes.
 -- Guarantees: Returns one row per problem, with its JSON path.
--- Called by: _pipeline_problems.
+-- Called by: _pipeline_problems, _step_problems, _without_bad_keys.
 
 begin;
 

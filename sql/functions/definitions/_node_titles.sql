@@ -17,7 +17,7 @@ as $$
     union all
     select s.id, s.item ->> 'display_name'
     from _qwf.items(p_workflow -> 'steps') s
-    where s.item ->> 'kind' = 'input'
+    where not s.item ? 'pipeline'
   ) named
   where named.id is not null and named.title is not null
 $$;

@@ -14,14 +14,23 @@ declare
 begin
   if p_step ->> 'kind' = 'input' then
     return query select * from _qwf.question_problems(p_step, p_path);
+  elsif _qwf.step_kind(p_step) = 'node' then
+    return query select * from _qwf.node_problems(p_step, p_path);
+    return;
   else
     return query select * from _qwf.key_problems(p_step,
       (v_keys -> 'step') || (v_keys -> 'pipeline step'),
-      array['id', 'kind'] || case when p_step ->> 'kind' = 'pipeline' then 'pipeline' end, p_path);
+      array['id'] || case when p_step ->> 'kind' = 'pipeline' then 'pipeline' end, p_path);
     return query select * from _qwf.input_problems(p_step -> 'inputs', p_path || '.inputs');
   end if;
-  if p_step -> 'kind' not in ('"pipeline"', '"input"') then
-    return next row(p_path || '.kind', 'must be "pipeline" or "input"', null)::_qwf.problem;
+  if not p_step ? 'kind' then
+    return next row(p_path || '.kind', 'is missing',
+      'write "node", "pipeline" or "input"; a step with "node" or "command" needs none'
+    )::_qwf.problem;
+  elsif p_step -> 'kind' not in ('"pipeline"', '"input"') then
+    return next row(p_path || '.kind', 'must be "node", "pipeline" or "input"',
+      case when p_step ?| array['node', 'command']
+        then 'in a step it says what the step is: leave it out for a node' end)::_qwf.problem;
   end if;
   return query select * from _qwf.skip_problems(p_step -> 'skip_if', p_path || '.skip_if');
 end $$;

@@ -31,7 +31,7 @@ begin
     select jsonb_object_agg(n.id, true) filter (where n.id is not null) as ids
     from _qwf.items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
   where i.id is not null
-    and (p_pipelines ? (i.item ->> 'pipeline') or i.item ->> 'kind' = 'input');
+    and (p_pipelines ? (i.item ->> 'pipeline') or _qwf.step_kind(i.item) in ('input', 'node'));
   return query select * from _qwf.item_problems(v_steps, 'steps', v_step_nodes);
   return query
     select p.*

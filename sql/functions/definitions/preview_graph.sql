@@ -38,7 +38,7 @@ begin
     else '[]' end;
   v_usable := v_known - array(select b ->> 'pipeline' from jsonb_array_elements(v_bad) b);
   if jsonb_typeof(v_workflow -> 'steps') = 'array' then
-    v_graph := _qwf.compile(v_workflow, v_usable);
+    v_graph := _qwf.compile(_qwf.without_bad_keys(v_workflow), v_usable);
   end if;
   v_titles := _qwf.node_titles(v_workflow, v_usable);
   return jsonb_build_object(

@@ -38,7 +38,7 @@ begin
   v_problems := array(select p
     from _qwf.workflow_problems(register_workflow.definition, v_pipelines.definitions) p);
   if jsonb_typeof(v_definition -> 'steps') = 'array' then
-    v_graph := _qwf.compile(v_definition, v_pipelines.definitions);
+    v_graph := _qwf.compile(_qwf.without_bad_keys(v_definition), v_pipelines.definitions);
     v_problems := v_problems || array(
       select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p);
   end if;

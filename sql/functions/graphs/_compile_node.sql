@@ -3,7 +3,7 @@
 -- Guarantees: Inputs that need nothing from run time are resolved here, and has_refs is then false.
 --   Those of a map are not, because they are resolved for each element anyway. The node's own
 --   skip_if overrides the one of its step.
--- Called by: _compile_step.
+-- Called by: _compile_node_step, _compile_step.
 
 begin;
 

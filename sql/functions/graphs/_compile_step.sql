@@ -24,7 +24,9 @@ declare
   v_shape jsonb;
   v_names jsonb;
 begin
-  if p_step ->> 'kind' = 'input' then
+  if _qwf.step_kind(p_step) = 'node' then
+    return _qwf.compile_node_step(p_step, p_path, p_names);
+  elsif p_step ->> 'kind' = 'input' then
     v_part := v_part || jsonb_build_object(
       'nodes', jsonb_build_array(_qwf.compile_question(p_step, p_names)),
       'name', jsonb_build_object('id', v_id, 'leaves', jsonb_build_array(v_id),

@@ -4,7 +4,7 @@
 -- Guarantees: Each path is returned once, with its first reader. A reference with a $default, or
 --   inside a $coalesce or a $default, needs nothing. What is read only if a skip_if is not true
 --   has that skip_if as "unless", and "later" if the skip_if reads anything but the context.
--- Called by: _compile_step.
+-- Called by: _compile_node_step, _compile_step.
 
 begin;
 

@@ -57,13 +57,13 @@ def workflow(
 def node(
     node_id: str, task: str | Task[..., Any] | None = None, /, **keys: Unpack[NodeKeys]
 ) -> Reference:
-    """Add a node to the pipeline, and return the reference to its output. `task` is the name of its
-    task or the task itself, by default the id.
+    """Add a node to the pipeline or, as a step that is one node, to the workflow, and return the
+    reference to its output. `task` is the name of its task or the task itself, by default the id.
 
     Raises TypeError for a key that nodes do not have, for a value that is not JSON, and for inputs
     that the task does not take.
     """
-    parts = _parts("node", "pipeline")
+    parts = _parts("node", "pipeline", "workflow")
     head: dict[str, Any] = {}
     if isinstance(task, Task):
         head["node"] = task.name
@@ -77,6 +77,8 @@ def node(
         raise TypeError(
             f"the task of node {node_id!r} has to be a name or a task of an App, not {task!r}"
         )
+    elif parts.definition.kind == "workflow" and "command" not in keys:
+        head["kind"] = "node"  # a step says what it is
     _check_inputs("node", node_id, keys)
     return parts.add(node_id, head, keys, kinds.NODE)
 
@@ -160,15 +162,17 @@ def question(
     return parts.add(step_id, head, {**keys, **own_keys}, own)
 
 
-def _parts(function: str, kind: str) -> DefinitionParts:
+def _parts(function: str, *kinds: str) -> DefinitionParts:
     parts = current.get()
     if parts is None:
+        where = " or ".join(f"a {kind}" for kind in kinds)
+        decorators = " or ".join(f"@{kind}()" for kind in kinds)
         raise TypeError(
-            f"{function}() was called outside of a {kind}: call it in a function with @{kind}(), "
-            "and compile that"
+            f"{function}() was called outside of {where}: call it in a function with "
+            f"{decorators}, and compile that"
         )
-    if parts.definition.kind != kind:
-        raise TypeError(f"{function}() belongs in a {kind}, and {parts!r} is none")
+    if parts.definition.kind not in kinds:
+        raise TypeError(f"{function}() belongs in a {kinds[0]}, and {parts!r} is none")
     return parts
 
 

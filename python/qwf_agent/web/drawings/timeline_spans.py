@@ -45,7 +45,7 @@ class AttemptSpan:
     @property
     def step(self) -> str:
         """The step of its node."""
-        return self.name.partition("/")[0]
+        return self.node.partition("/")[0]
 
     @property
     def node(self) -> str:

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_upstream_nodes
+-- Deploy qwf:functions/dags/_upstream_nodes
 -- Purpose: Returns a node of a compiled step and all nodes upstream of it in that step, as keys of
 --   an object.
 -- Guarantees: Visits each node once.

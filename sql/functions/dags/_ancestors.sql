@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_ancestors
+-- Deploy qwf:functions/dags/_ancestors
 -- Purpose: Returns, for each vertex, all vertices upstream of it.
 -- Guarantees: Bit u - 1 of element v is set when u is upstream of v, at any distance. An edge that
 --   is not whole passes on everything behind its tail, but not the tail itself. The cost is one OR

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_items
+-- Deploy qwf:functions/dags/_items
 -- Purpose: Returns the objects in a list of nodes or steps, with their positions from 1.
 -- Guarantees: Accepts any value, so that one mistake does not hide the others. A value that is not
 --   a list gives no rows. An entry that is not an object is left out, but keeps its position.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_topological
+-- Deploy qwf:functions/dags/_topological
 -- Purpose: Sorts the vertices 1 to p_count so that every edge points forward.
 -- Guarantees: Takes linear time in vertices and edges. Vertices on or behind a cycle are left out.
 --   Each edge must be given only once.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_cycles
+-- Deploy qwf:functions/dags/_cycles
 -- Purpose: Finds the cycles of a graph, each as the list of its vertices.
 -- Guarantees: Returns no row if and only if there is no cycle. Returns at most 10 cycles, to keep
 --   the error message short for a dense graph.

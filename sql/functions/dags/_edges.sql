@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_edges
+-- Deploy qwf:functions/dags/_edges
 -- Purpose: Returns the edges that depends_on makes between nodes or steps, as positions from 1.
 -- Guarantees: Returns each edge once. An entry step/node makes an edge from its step, but not a
 --   whole one. An entry that names nothing makes no edge. If an id is used twice, the first one

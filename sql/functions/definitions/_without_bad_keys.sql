@@ -1,0 +1,28 @@
+-- Deploy qwf:functions/definitions/_without_bad_keys
+-- Purpose: Returns a workflow without the keys of its node steps that have problems, so that the
+--   rest can be compiled and all problems are found at once.
+-- Guarantees: Keeps what compiling tolerates whatever it holds: inputs, command, skip_if, map.
+--   Never raises.
+-- Called by: preview_graph, register_workflow.
+
+begin;
+
+create function _qwf.without_bad_keys(p_workflow jsonb) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select p_workflow || jsonb_build_object('steps', jsonb_agg(
+    case when _qwf.step_kind(_qwf.as_object(s.item)) = 'node' then s.item - array(
+      select k.key
+      from (
+        select split_part(ltrim(p.path, '.'), '.', 1) as key
+        from _qwf.node_problems(s.item, '') p) k
+      where k.key not in ('id', 'kind', 'depends_on', 'inputs', 'command', 'skip_if', 'map'))
+    else s.item end order by s.place))
+  from jsonb_array_elements(p_workflow -> 'steps') with ordinality as s (item, place)
+  having count(*) > 0
+  union all
+  select p_workflow where jsonb_array_length(p_workflow -> 'steps') = 0
+$$;
+
+commit;
