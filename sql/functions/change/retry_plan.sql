@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/change/retry_plan
+-- Purpose: Shows what retry_run would do with the same arguments: what is reused, what runs again,
+--   what is new and what is removed, and why.
+-- Guarantees: Changes nothing and locks nothing. Raises what retry_run would raise, except that a
+--   plan that runs nothing is shown, and that a key may be taken by then.
+
+begin;
+
+create function qwf.retry_plan(
+  run_id bigint, from_node text default null, latest boolean default false,
+  context jsonb default null)
+returns table (node_id text, verdict text, because text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_run qwf.runs;
+  v_graph bigint;
+begin
+  select r.* into v_run from qwf.runs r where r.id = retry_plan.run_id;
+  if not found then
+    perform _qwf.raise_no_such_run(retry_plan.run_id);
+  end if;
+  perform _qwf.check_retry(v_run);
+  if retry_plan.latest then
+    v_graph := _qwf.graph_for(v_run.workflow);
+  else
+    v_graph := v_run.graph_id;
+    perform _qwf.notice_versions(v_run);
+  end if;
+  perform _qwf.check_mending(v_run, v_graph, retry_plan.context, retry_plan.from_node);
+  return query
+    select p.node_id, p.verdict, p.because
+    from _qwf.plan_retry(v_run, v_graph, v_run.context || coalesce(retry_plan.context, '{}'),
+      retry_plan.from_node) with ordinality as p (
+        node_id, idx, job_id, verdict, because, resumes, place)
+    order by p.place;
+end $$;
+comment on function qwf.retry_plan is
+  'What retry_run would do with the same arguments, a row for each node: reused, runs again, new or '
+  'removed, and why. It changes nothing. QW001 no such run or node, QW002 not over or erased, QW003 '
+  'the current definitions do not fit, QW005 the context does not fit.';
+call _qwf.allow('qwf.retry_plan', 'qwf_producer', 'qwf_viewer');
+
+commit;
