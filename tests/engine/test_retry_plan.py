@@ -11,10 +11,11 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from support import retry_model as model
+from support.planted_bugs import RETRY_BUGS, put_in
 from support.retry_model import Context, Nodes, State
 
 Db = psycopg.Connection[Any]
-ROUNDS = int(os.environ.get("QWF_RETRY_ROUNDS", "10"))
+ROUNDS = int(os.environ.get("QWF_RETRY_ROUNDS", "8"))
 STATES = """
 select substr(j.node_id, 3), j.status::text, j.attempt, j.finished_at::text, j.output
 from qwf.jobs j where j.run_id = %s
@@ -130,12 +131,24 @@ class Workflow:
             assert status in ("completed", "failed")
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_retry_reuses_what_the_model_reuses(db: Db, seed: int) -> None:
-    """What is reused is untouched, and a run that completes gives what it would give from scratch."""
+def check(db: Db, seed: int, rounds: int) -> None:
     chance = random.Random(seed)
     outcomes: list[str] = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         one = Workflow(db, chance)
         outcomes += [one.retry() for _ in range(3)]
-    assert outcomes.count("retried") >= ROUNDS
+    assert outcomes.count("retried") >= rounds
+
+
+@pytest.mark.parametrize("seed", [0])
+def test_a_retry_reuses_what_the_model_reuses(db: Db, seed: int) -> None:
+    """What is reused is untouched, and a run that completes gives what it would give anew."""
+    check(db, seed, ROUNDS)
+
+
+@pytest.mark.parametrize("bug", RETRY_BUGS)
+def test_the_model_finds(db: Db, dsn: str, bug: str) -> None:
+    """A bug that is planted into the retry is found within a few rounds."""
+    put_in(dsn, *RETRY_BUGS[bug])
+    with pytest.raises((AssertionError, psycopg.Error)):
+        check(db, 1, 12)
