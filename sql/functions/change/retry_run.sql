@@ -4,8 +4,8 @@
 -- Guarantees: Nodes that are reused keep their outputs. Budgets start again; the history of
 --   attempts stays, except for the elements of a map that runs again as a whole, as its list may
 --   differ, and for nodes that are removed. A run that has moved to other definitions, or got
---   another context, keeps them. A NOTICE tells that newer definitions are current, one names
---   clean-up nodes that have completed if a node before them keeps its output.
+--   another context, keeps them. A NOTICE tells that newer definitions are current, or that the run
+--   moves to them; one names clean-up nodes that have completed, if a node before them is reused.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 
@@ -31,12 +31,8 @@ begin
     perform _qwf.raise_no_such_run(retry_run.run_id);
   end if;
   perform _qwf.check_retry(v_run);
-  if retry_run.latest then
-    v_graph := _qwf.graph_for(v_run.workflow);
-  else
-    v_graph := v_run.graph_id;
-    perform _qwf.notice_versions(v_run);
-  end if;
+  perform _qwf.notice_versions(v_run, coalesce(retry_run.latest, false));
+  v_graph := case when retry_run.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
   perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node);
   v_plan := _qwf.mend_run(
     v_run, v_graph, v_run.context || coalesce(retry_run.context, '{}'), retry_run.from_node);
