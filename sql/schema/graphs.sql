@@ -44,6 +44,7 @@ create table qwf.graph_nodes (
   has_refs boolean not null,
   ref_nodes int[] not null default '{}',
   ref_files text[] not null default '{}',
+  reads_run boolean not null default false,
   required_model text,
   light boolean not null default false,
   vram_mb int,
@@ -83,6 +84,8 @@ comment on column qwf.graph_nodes.has_refs is 'True: inputs contain references.'
 comment on column qwf.graph_nodes.ref_nodes is
   'idx of the nodes to whose outputs inputs, skip_if or input_spec refer.';
 comment on column qwf.graph_nodes.ref_files is 'Steps or nodes to whose files they refer.';
+comment on column qwf.graph_nodes.reads_run is
+  'True: they refer to the run itself: its id, how it ends, its error, its failed nodes.';
 comment on column qwf.graph_nodes.required_model is 'Model that must be loaded; null: none.';
 comment on column qwf.graph_nodes.light is 'True: may run on the same card as a model job.';
 comment on column qwf.graph_nodes.vram_mb is 'GPU memory it needs, MiB.';

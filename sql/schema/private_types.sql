@@ -162,6 +162,13 @@ comment on type _qwf.opened is
   'to be opened, or a map that runs. elements: what the elements of a map that was expanded just '
   'now add to the counters of the run.';
 
+create type _qwf.planned as (
+  node_id text, idx int, job_id bigint, verdict text, because text, resumes boolean);
+comment on type _qwf.planned is
+  'What a retry does with a node: reused, runs again, new or removed, and why. resumes: a map of '
+  'which the completed elements are reused. idx is that of the graph that the run gets, job_id null '
+  'for a new node.';
+
 create type _qwf.advanced as (ready bigint[], elements bigint[], counts _qwf.node_count[]);
 comment on type _qwf.advanced is
   'Left by _advance_runs: guarded nodes to open, ended elements of maps, counts. Null: none.';

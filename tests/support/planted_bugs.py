@@ -144,6 +144,46 @@ RATE_BUGS = {
 }
 
 
+# What the model of retries finds.
+RETRY_BUGS = {
+    "a changed value of the context is not looked for": (
+        "_qwf.reasons_to_run",
+        "p_context #> k.path is distinct from p_run.context #> k.path",
+        "false",
+    ),
+    "inputs that changed are not looked for": (
+        "_qwf.made_by",
+        "(p_node).inputs, ",
+        "",
+    ),
+    "what follows a node that runs again is reused": (
+        "_qwf.plan_retry",
+        "e.graph_id = p_graph and e.from_idx = a.idx\n    ), follower",
+        "false\n    ), follower",
+    ),
+    "a map that changed keeps its elements": (
+        "_qwf.plan_retry",
+        "and n.changed is null",
+        "",
+    ),
+    "elements stay in the graph from which their map has moved": (
+        "_qwf.move_run",
+        "coalesce(j.parent_id, j.id) = m.id",
+        "j.id = m.id",
+    ),
+    "a new node waits for nothing": (
+        "_qwf.mend_run",
+        "j.status = 'blocked' and j.elements is null",
+        "j.id = any (v_again) and j.elements is null",
+    ),
+    "the run keeps its old context": (
+        "_qwf.mend_run",
+        "context = p_context, ",
+        "",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

@@ -264,7 +264,11 @@ def test_versions_that_are_not_current_are_named_and_compared(visit: Visit, db: 
 def test_buttons_are_those_of_the_level(visit: Visit, db: Db) -> None:
     run = failed_run(db)
     assert 'action="/do/' not in visit("viewer").text(f"/runs/{run}")
-    assert 'action="/do/retry_run"' in visit("operator").text(f"/runs/{run}")
+    assert f'href="/runs/{run}?show=retry"' in visit("operator").text(f"/runs/{run}")
+    assert 'action="/do/retry_run"' in visit("operator").text(f"/runs/{run}?show=retry")
+    plan = visit("viewer").text(f"/runs/{run}?show=retry")
+    assert "What a retry does" in plan
+    assert 'action="/do/' not in plan
     assert visit("viewer").do("retry_run", run_id=run).status_code == 403
     assert one(db, "select status::text from qwf.runs where id = %s", run) == "failed"
 
@@ -275,7 +279,7 @@ def test_a_run_is_retried_and_cancelled(visit: Visit, db: Db) -> None:
     here = f"/runs/{run}"
     assert "in its last try" not in operator.text(here)
     db.execute("update qwf.runs set started_at = started_at - interval '9 h' where id = %s", (run,))
-    assert "goes on" in send(operator, here, "retry_run", run_id=run, from_node="")
+    assert "goes on" in send(operator, f"{here}?show=retry", "retry_run", run_id=run, from_node="")
     text = words(operator.text(here))
     assert "so far, in its last try" in text
     assert "9 h" not in text, "the hours while it was failed are no running"
@@ -296,10 +300,40 @@ def test_a_run_is_retried_from_a_node(visit: Visit, db: Db) -> None:
     report(db, claim(db))
     one(db, "select qwf.submit_input(%s, 'approve', 'true')", run)
     operator = visit("operator")
-    assert '<option value="all/b">' in operator.text(f"/runs/{run}")
-    send(operator, f"/runs/{run}", "retry_run", run_id=run, from_node="all/b")
+    assert "there is nothing to retry" in words(operator.text(f"/runs/{run}?show=retry"))
+    plan = operator.text(f"/runs/{run}?show=retry&node=all%2Fb")
+    assert '<option value="all/b" selected>' in plan
+    assert "Retry: 2 nodes run" in plan
+    send(operator, f"/runs/{run}?show=retry", "retry_run", run_id=run, from_node="all/b")
     query = "select string_agg(status::text, ' ' order by node_idx) from qwf.jobs"
     assert one(db, query) == "completed queued blocked"
+
+
+def test_the_plan_of_a_retry_is_shown_before_its_button_does_it(visit: Visit, db: Db) -> None:
+    """With the definitions of now and another context; what is wrong with them is said there."""
+    nodes = [{"id": "a", "inputs": {"day": {"$from": "day"}}}, {"id": "b", "depends_on": ["a"]}]
+    define(db, nodes)
+    run = one(db, """select qwf.enqueue_run('photos', '{"day": 1}')""")
+    report(db, claim(db))
+    report(db, claim(db), "fatal")
+    define(db, [nodes[0], {**nodes[1], "inputs": {"x": 1}}, {"id": "c"}])
+    operator, here = visit("operator"), f"/runs/{run}?show=retry"
+    plan = words(operator.text(f"{here}&latest=true"))
+    assert "1 reused, 2 run again, 1 new" in plan
+    assert "all/b runs again its definition changed" in plan
+    assert "With the definitions of now: photos@2, not @1" in plan
+    assert "reads day of the context" in words(operator.text(f'{here}&context={{"day": 2}}'))
+    assert "context: a JSON object, not list" not in plan
+    for wrong in ("[1]", "{"):
+        text = operator.text(f"{here}&context={wrong}")
+        assert 'role="alert"' in text
+        assert 'action="/do/retry_run"' not in text
+    fields = {"run_id": run, "latest": "true", "context": '{"day": 2}'}
+    assert "goes on" in send(operator, here, "retry_run", **fields)
+    assert one(db, "select context::text from qwf.runs") == '{"day": 2}'
+    query = "select string_agg(node_id, ' ' order by node_idx) from qwf.jobs where queue <> ''"
+    assert one(db, query) == "all/a all/c all/b"
+    assert "What a retry does" not in operator.text(here), "it is not over"
 
 
 def test_a_retry_names_the_clean_up_that_has_completed(visit: Visit, db: Db) -> None:
@@ -313,7 +347,8 @@ def test_a_retry_names_the_clean_up_that_has_completed(visit: Visit, db: Db) -> 
     for outcome in ("completed", "fatal", "completed"):
         report(db, claim(db), outcome)
     operator = visit("operator")
-    assert "Clean-up has completed: all/refund" in words(operator.text(f"/runs/{run}"))
+    plan = words(operator.text(f"/runs/{run}?show=retry"))
+    assert "Clean-up has completed: all/refund" in plan
     said = words(operator.do("retry_run", run_id=run).text)
     assert f"run {run} goes on; clean-up of run {run} has completed: all/refund" in said
     assert "Clean-up has completed" not in words(operator.text(f"/runs/{run}"))

@@ -30,7 +30,7 @@ WORKFLOW = {
     "steps": [
         {"id": "ready", "kind": "input", "widget": "choose_one", "target": "said",
          "prompt": "Shall they run?", "options": ["now", "later"]},
-        {"id": "run", "kind": "pipeline", "pipeline": "relay", "depends_on": ["ready"],
+        {"id": "race", "kind": "pipeline", "pipeline": "relay", "depends_on": ["ready"],
          "inputs": {"n": {"$from": "n"}}},
     ],
 }  # fmt: skip

@@ -203,7 +203,11 @@ def with_settings(args: str | None, settings: Sequence[tuple[str, str]]) -> dict
     """The object that --args and --set mean together; None if neither is given."""
     if args is None and not settings:
         return None
-    whole = parse_object(args or "{}", "--args")
+    return set_in(parse_object(args or "{}", "--args"), settings)
+
+
+def set_in(whole: dict[str, Any], settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The object with the values of --set put in."""
     for path, value in settings:
         *parents, last = path.split(".")
         target = whole
@@ -302,6 +306,18 @@ def args(what: str, *also: str) -> Callable[[F], F]:
         return command
 
     return added
+
+
+def of_retry(command: F) -> F:
+    """Options --from and --latest: which nodes of a run are not reused."""
+    for option in (
+        click.option("--latest", is_flag=True,
+                     help="With the definitions of now; what they do not change is reused."),
+        click.option("--from", "from_node", metavar="NODE",
+                     help="Rerun this node and all after it, completed or not."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 def of_status(what: str, states: Sequence[str]) -> Callable[[F], F]:

@@ -10,7 +10,7 @@ import click
 import psycopg
 from psycopg.types.json import Jsonb
 
-from qwf_agent.cli import addresses, arguments, commands, errors, known_names
+from qwf_agent.cli import addresses, arguments, commands, errors, known_names, output, retry_plan
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
@@ -149,38 +149,39 @@ def retry() -> None:
 
 @retry.command("run")
 @click.argument("ids", type=arguments.ID, nargs=-1, metavar="[RUN...]")
-@click.option(
-    "--from",
-    "from_node",
-    metavar="NODE",
-    help="Rerun this node and all after it, completed or not.",
-)
+@arguments.of_retry
+@arguments.args("Keys of the context to change")
 @failed
 @arguments.of_workflow
 @arguments.of_project
 @ended_since
 @arguments.dry_run
 @arguments.yes
+@output.json_option
 @addresses.database
 def retry_run(
-    conn: Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
-    **wanted: Any,
+    conn: Connection, ids: tuple[int, ...], from_node: str | None, latest: bool, args: str | None,
+    settings: tuple[tuple[str, str], ...], dry_run: bool, yes: bool, as_json: bool, **wanted: Any,
 ) -> None:  # fmt: skip
     """Retry runs: those given, or all failed ones that match.
 
-    Asks first if a clean-up node of a run has completed, because what it has undone is not done
-    again: --from names the first node to do again.
+    Prints first what is reused, what runs again, what is new and what is removed, and why; then
+    asks. A clean-up node that has completed is named: what it has undone is not done again unless
+    --from names the first node to do again.
+
+    \b
+    Example:  qwf retry run 12 --latest --set day=2026-11-26
     """
+    given = {"from_node": from_node, "latest": latest}
     if _by_id(ids, wanted):
-        for run in ids:
-            nodes = _retry(conn, "retry_run", yes, run_id=run, from_node=from_node)
-            click.echo(f"run {run}: {nodes} nodes to rerun")
+        retry_plan.retry(conn, ids, given, settings, args, dry_run=dry_run, yes=yes,
+                         as_json=as_json)  # fmt: skip
         return
-    if from_node:
-        raise click.UsageError("--from needs the ids of runs")
+    if from_node or args is not None or settings or as_json:
+        raise click.UsageError("--from, --args, --set and --json need the ids of runs")
     _require_failed(wanted)
     found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
-    _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes)
+    _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes, latest=latest or None)
 
 
 @retry.command("job")
@@ -217,7 +218,7 @@ def retry_job(
     if by_id:
         given = {} if args is None else {"args": arguments.parse_object(args, "--args")}
         for job in ids:
-            _retry(conn, "retry_job", yes, job_id=job, **given)
+            _retry(conn, yes, job_id=job, **given)
             click.echo(f"job {job} is queued again" + " with new arguments" * bool(given))
         return
     _require_failed(wanted)
@@ -289,9 +290,9 @@ def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str |
     click.echo(f"cancelled {what} {', '.join(map(str, ids))}")
 
 
-def _retry(conn: Connection, function: str, yes: bool, **given: Any) -> Any:
-    """Retry one run or job. If a clean-up node of the run has completed, ask first; the call is
-    rolled back meanwhile, so that nothing waits for a person."""
+def _retry(conn: Connection, yes: bool, **given: Any) -> Any:
+    """Retry one job. If it is a node and a clean-up node of its run has completed, ask first; the
+    call is rolled back meanwhile, so that nothing waits for a person."""
     told: list[str] = []
 
     def listen(notice: psycopg.errors.Diagnostic) -> None:
@@ -300,7 +301,7 @@ def _retry(conn: Connection, function: str, yes: bool, **given: Any) -> Any:
     conn.add_notice_handler(listen)
     try:
         with conn.transaction():
-            value = connection.call(conn, function, **given)
+            value = connection.call(conn, "retry_job", **given)
             if yes or not any(said.startswith(CLEANED) for said in told):
                 return value
             raise psycopg.Rollback
@@ -309,7 +310,7 @@ def _retry(conn: Connection, function: str, yes: bool, **given: Any) -> Any:
     arguments.confirm("Retry it all the same?", yes)
     connection.quiet(conn)
     try:
-        return connection.call(conn, function, **given)
+        return connection.call(conn, "retry_job", **given)
     finally:
         connection.loud(conn)
 

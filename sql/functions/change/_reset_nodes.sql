@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/change/_reset_nodes
 -- Purpose: Resets nodes of a run to their initial state.
 -- Guarantees: The history of their attempts stays; the elements of a map that runs again as a whole
---   are deleted, as its list may differ.
+--   are deleted, as its list may differ. The caller counts what the nodes wait for.
 -- Locks: the caller has locked the run, which is over.
--- Called by: retry_run.
+-- Called by: _mend_run.
 
 begin;
 
@@ -27,11 +27,6 @@ begin
     last_exit_code = null, progress = null, progress_message = null
   from qwf.graph_nodes n
   where j.id = any (p_jobs) and n.graph_id = j.graph_id and n.idx = j.node_idx;
-  update qwf.jobs j set remaining_deps = (
-    select count(*)
-    from qwf.graph_edges e join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
-    where e.graph_id = j.graph_id and e.to_idx = j.node_idx and d.finished_at is null)
-  where j.id = any (p_jobs);
 end $$;
 
 commit;

@@ -1,75 +1,64 @@
 -- Deploy qwf:functions/change/retry_run
--- Purpose: Runs the failed and cancelled nodes of a run again, and all nodes downstream of them.
--- Guarantees: Completed nodes keep their outputs, except from_node and all nodes downstream of it.
---   The definitions are those of the run. Budgets start again; the history of attempts stays,
---   except for the elements of a map that runs again as a whole, as its list may differ.
---   A NOTICE names clean-up nodes that have completed, if a node before them keeps its output.
+-- Purpose: Runs the nodes of a run again that retry_plan names, with its own definitions or those
+--   of now, and with another context if one is given.
+-- Guarantees: Nodes that are reused keep their outputs. Budgets start again; the history of
+--   attempts stays, except for the elements of a map that runs again as a whole, as its list may
+--   differ, and for nodes that are removed. A run that has moved to other definitions, or got
+--   another context, keeps them. A NOTICE tells that newer definitions are current, or that the run
+--   moves to them; one names clean-up nodes that have completed, if a node before them is reused.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 
 begin;
 
-create function qwf.retry_run(run_id bigint, from_node text default null) returns int
+create function qwf.retry_run(
+  run_id bigint, from_node text default null, latest boolean default false,
+  context jsonb default null)
+returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
   v_run qwf.runs;
-  v_jobs bigint[];
-  v_resumed bigint[];
+  v_graph bigint;
+  v_plan _qwf.planned[];
+  v_count int;
 begin
   perform _qwf.lock_runs(array[retry_run.run_id]);
   select r.* into v_run from qwf.runs r where r.id = retry_run.run_id;
   if not found then
     perform _qwf.raise_no_such_run(retry_run.run_id);
-  elsif v_run.finished_at is null then
-    raise exception using errcode = 'QW002', message = 'the run is not over',
-      detail = format('run %s is %s', v_run.id, v_run.status),
-      hint = 'wait for its end, or cancel it first';
-  elsif exists (select from qwf.jobs j where j.run_id = v_run.id and j.finished_at is null) then
-    raise exception using errcode = 'QW002', message = 'a body of the run is still running',
-      detail = format('run %s is %s', v_run.id, v_run.status),
-      hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';
   end if;
-  perform _qwf.refuse_erased(array(select j.id from qwf.jobs j where j.run_id = v_run.id));
-  perform _qwf.check_limits(v_run.graph_id);
-  v_jobs := _qwf.nodes_to_retry(v_run, retry_run.from_node);
-  if cardinality(v_jobs) = 0 then
+  perform _qwf.check_retry(v_run);
+  perform _qwf.notice_versions(v_run, coalesce(retry_run.latest, false));
+  v_graph := case when retry_run.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
+  perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node);
+  v_plan := _qwf.mend_run(
+    v_run, v_graph, v_run.context || coalesce(retry_run.context, '{}'), retry_run.from_node);
+  select count(*) into v_count from unnest(v_plan) p where p.verdict in ('new', 'runs again');
+  if v_count = 0 then
     raise exception using errcode = 'QW002', message = 'nothing to retry',
-      detail = format('run %s is %s and no node of it failed or was cancelled',
-        v_run.id, v_run.status),
+      detail = case when v_graph <> v_run.graph_id or retry_run.context <> '{}'
+        then format('run %s is %s, and every node that it would keep is reused', v_run.id,
+          v_run.status)
+        else format('run %s is %s and no node of it failed or was cancelled', v_run.id,
+          v_run.status) end,
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
-  perform _qwf.notice_clean_up(v_run, v_jobs);
-  -- the run is over: its events, poisoned ones included, no longer matter
-  delete from qwf.outbox o where o.run_id = v_run.id;
-  v_resumed := array(  -- maps that failed themselves and whose list cannot have changed
-    select m.id from qwf.jobs m
-    where m.id = any (v_jobs) and m.elements is not null
-      and m.node_id is distinct from retry_run.from_node
-      and not exists (  -- elements that never had inputs: read the list again
-        select from qwf.jobs j
-        where j.parent_id = m.id and j.attempt = 0
-          and (j.status = 'failed' or j.input_spec is not null))
-      and not exists (
-        select from qwf.graph_edges e
-        join qwf.jobs d on d.run_id = m.run_id and d.node_idx = e.from_idx
-        where e.graph_id = m.graph_id and e.to_idx = m.node_idx and d.id = any (v_jobs)));
-  perform _qwf.resume_maps(v_resumed, retry_run.from_node);
-  perform _qwf.reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
-  perform _qwf.reopen_run(v_run);
   insert into _qwf.event_log (at, run_id, kind, detail)
-  values (qwf.now(), v_run.id, 'retried', jsonb_strip_nulls(jsonb_build_object(
-    'from_node', retry_run.from_node, 'nodes', cardinality(v_jobs))));
-  return cardinality(v_jobs);
+  values (qwf.now(), v_run.id, 'retried', _qwf.retried(
+    v_run, v_graph, retry_run.from_node, retry_run.context, v_plan));
+  return v_count;
 end $$;
 comment on function qwf.retry_run is
-  'Runs failed and cancelled nodes, from_node if given, and all nodes downstream again; returns '
-  'how many. A failed map runs only the elements that did not complete again, unless it is named. '
+  'Runs failed and cancelled nodes again, from_node if given, what other definitions (latest) or '
+  'other values of the context change, and all nodes downstream; returns how many. retry_plan shows '
+  'it before. A failed map runs only the elements that did not complete again, unless it is named. '
   'A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have undone is '
   'not done again unless from_node names it. '
-  'QW001 no such run or node, QW002 not over, erased or nothing to retry, QW008 its key is taken.';
+  'QW001 no such run or node, QW002 not over, erased or nothing to retry, QW003 the current '
+  'definitions do not fit, QW005 the context does not fit, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 
 commit;

@@ -48,7 +48,8 @@ begin
         v_began := qwf.now();
         if v_node.has_refs then
           v_found := _qwf.resolve(v_node.inputs, (select s.scope
-            from _qwf.scope(v_jobs[v_next].run_id, v_node.ref_nodes, v_node.ref_files) s));
+            from _qwf.scope(v_jobs[v_next].run_id, v_node.ref_nodes, v_node.ref_files,
+              v_node.reads_run) s));
           v_jobs[v_next].inputs := v_found.value;
           v_jobs[v_next].error := _qwf.resolution_error(v_found.error);
         end if;

@@ -30,7 +30,7 @@ begin
       from _qwf.items(p_list) l) i
     cross join lateral (
       select format('"%s" is reserved', i.id) as problem, 'choose another id' as hint
-      where i.id in ('pipeline', 'item', 'index', 'files')
+      where i.id in ('pipeline', 'item', 'index', 'files', 'run')
       union all
       select format('"%s" is not a valid id', i.id),
         'use 1 to 63 lower case letters, digits and _, starting with a letter'

@@ -67,7 +67,7 @@ begin
       select format('there is no node "%s" in this pipeline', r.segments[1]),
         _qwf.did_you_mean(r.segments[1], array(select n.id from node n))
       where r.reader is null and node.place is null
-        and r.segments[1] not in ('pipeline', 'item', 'index', 'files')) verdict;
+        and r.segments[1] not in ('pipeline', 'item', 'index', 'files', 'run')) verdict;
 end $$;
 
 commit;

@@ -2,7 +2,8 @@
 -- Purpose: Makes the path of one reference absolute.
 -- Guarantees: The name of a step stands for its exports or, if it has none, for the outputs of its
 --   leaves. pipeline.x is replaced by what the step gives for x. If the step does not give a
---   declared input, the result is the reference's $default, or else null.
+--   declared input, the result is the reference's $default, or else null. run stands for the run
+--   itself, unless a step or node of an older definition has that id.
 -- Called by: _with_absolute_references.
 
 begin;
@@ -34,6 +35,7 @@ begin
       coalesce(v_name -> 'exports' -> v_rest[1], 'null'), v_rest[2:], v_others);
   end if;
   return v_others || jsonb_build_object('$from', case
+    when v_name is null and v_path[1] = 'run' then to_jsonb(array['$run'] || v_rest)
     when v_name is null then to_jsonb(array['$context'] || v_path)
     when v_name ->> 'kind' = 'element' then to_jsonb(array['$' || v_path[1]] || v_rest)
     when v_rest[1] = 'files' then to_jsonb(array['$files', v_name ->> 'id'] || v_rest[2:])

@@ -43,7 +43,8 @@ begin
     select e.to_idx, count(*) as edges from edge e group by e.to_idx
   ), reading as (
     select n.idx, coalesce(jsonb_agg(s.idx) filter (where s.idx is not null), '[]') as nodes,
-      coalesce(jsonb_agg(r.id) filter (where r.is_files), '[]') as files
+      coalesce(jsonb_agg(r.id) filter (where r.is_files), '[]') as files,
+      bool_or(r.id = '$run') as run
     from node n
     cross join lateral _qwf.nodes_read(
       jsonb_build_array(
@@ -55,7 +56,8 @@ begin
     'nodes', (
       select coalesce(jsonb_agg(n.node || jsonb_build_object(
         'idx', n.idx, 'dep_count', coalesce(i.edges, 0),
-        'ref_nodes', coalesce(r.nodes, '[]'), 'ref_files', coalesce(r.files, '[]'))), '[]')
+        'ref_nodes', coalesce(r.nodes, '[]'), 'ref_files', coalesce(r.files, '[]'),
+        'reads_run', coalesce(r.run, false))), '[]')
       from node n
       left join incoming i on i.to_idx = n.idx
       left join reading r on r.idx = n.idx),

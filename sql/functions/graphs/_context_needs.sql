@@ -36,6 +36,7 @@ begin
         select _qwf.segments(e.expression -> '$from') as segments offset 0) s
       cross join lateral (select case when m.key <> 'skip_if' then r.skip_if end as skip_if) guard
       where not e.optional and not e.expression ? '$default' and not r.names ? s.segments[1]
+        and s.segments[1] <> 'run'
       order by s.segments, guard.skip_if, e.path
     )
     select coalesce(

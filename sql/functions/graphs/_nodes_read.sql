@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/graphs/_nodes_read
--- Purpose: Returns the nodes whose outputs a compiled value reads, and the steps or nodes whose
---   files it reads.
+-- Purpose: Returns the nodes whose outputs a compiled value reads, the steps or nodes whose files
+--   it reads, and $run if it reads its run.
 -- Guarantees: Returns each once. The run context and the element of a map are left out, because
 --   every scope has them.
 -- Called by: _assemble.

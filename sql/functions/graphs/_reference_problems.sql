@@ -36,6 +36,10 @@ begin
         else 'only the inputs of a node with a "map" can read its elements' end
       where r.name is null and r.head in ('pipeline', 'item', 'index', 'files')
       union all
+      select format('a run has no "%s"', r.segments[2]), 'it has error, failed, id and status'
+      where r.name is null and r.head = 'run'
+        and r.segments[2] not in ('error', 'failed', 'id', 'status')
+      union all
       select format('step "%s" has no nodes', r.head), null
       where r.name -> 'leaves' = '[]' and not r.name ? 'exports'
       union all

@@ -1,13 +1,14 @@
 -- Deploy qwf:functions/references/_scope
 -- Purpose: Returns what the references of one node can see.
 -- Guarantees: Reads only the nodes and files that the graph node names, each by an index, however
---   many the run has. Outputs of skipped nodes are absent; those of failed or cancelled nodes are
---   null. Inlined into the query of its caller.
+--   many the run has; all nodes for one that reads its run. Outputs of skipped nodes are absent;
+--   those of failed or cancelled nodes are null. Of its run a node sees how it ends, which is null
+--   while that is open. Inlined into the query of its caller.
 -- Called by: _open_guarded, _resolve_inputs.
 
 begin;
 
-create function _qwf.scope(p_run_id bigint, p_nodes int[], p_files text[])
+create function _qwf.scope(p_run_id bigint, p_nodes int[], p_files text[], p_reads_run boolean)
 returns table (scope jsonb)
 language sql stable rows 1
 as $$
@@ -20,7 +21,12 @@ as $$
         from qwf.run_files f
         where f.run_id = p_run_id and (
           f.node_id = k.key or f.node_id ^@ (k.key || '/') or f.node_id ^@ (k.key || '['))))
-      from unnest(p_files) k (key))) end
+      from unnest(p_files) k (key))) end || case
+    when p_reads_run then jsonb_build_object('$run', jsonb_build_object(
+      'id', r.id, 'status', r.ending, 'error', r.error, 'failed', (
+        select coalesce(jsonb_agg(j.node_id order by j.node_idx), '[]')
+        from qwf.jobs j
+        where j.run_id = p_run_id and j.node_idx >= 0 and j.status = 'failed'))) else '{}' end
   from qwf.runs r
   cross join lateral (
     select jsonb_object_agg(d.node_id, coalesce(d.output, 'null')) as outputs

@@ -24,7 +24,8 @@ declare
   v_map _qwf.opened;
 begin
   for v_node in
-    select j.id, j.run_id, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files
+    select j.id, j.run_id, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
+      n.reads_run
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
@@ -37,7 +38,7 @@ begin
       v_asked := null;
       v_map := null;
       select s.scope into v_scope
-      from _qwf.scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files) s;
+      from _qwf.scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files, v_node.reads_run) s;
       v_skip := _qwf.resolve(coalesce(v_node.skip_if, 'false'), v_scope);
       if v_skip.error is null and not _qwf.is_true(v_skip.value) then
         v_asked := _qwf.resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);

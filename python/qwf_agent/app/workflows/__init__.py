@@ -22,6 +22,7 @@ from qwf_agent.app.workflows.references import (
     index,
     item,
     ref,
+    this_run,
     value,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "question",
     "ref",
     "step",
+    "this_run",
     "value",
     "workflow",
 ]

@@ -209,6 +209,11 @@ def _parameters(function: Callable[..., Any], kind: str) -> list[str]:
                 f"the parameter {str(one)!r} of {function.__name__}() is not a plain name. "
                 "Every parameter is a reference; a default is written ref(name, default=...)"
             )
+        if kind == "workflow" and one.name == "run":
+            raise TypeError(
+                f"the parameter 'run' of {function.__name__}() would be the run itself, which "
+                "this_run stands for: give that key of the context another name"
+            )
     return [*inspect.signature(function).parameters]
 
 

@@ -125,6 +125,7 @@ for _name, _why in REFUSED.items():  # not in the class: type checkers shall not
 
 item = Reference(["item"])  # the element of a map
 index = Reference(["index"])  # its position, from 0
+this_run = Reference(["run"])  # for a node that cleans up: .error, .failed, .id, .status
 
 
 @overload

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from qwf_agent.look.draw import words
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import graph, graph_nodes
-from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, SHOWN, STATES, TABS
+from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, OF_ENDED, SHOWN, STATES, TABS
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import render
@@ -99,11 +99,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     failed += sum((node["counts"] or {}).get("failed", 0) for node in nodes)
     is_over = run["status"] in ENDED
     cleaned = await look.rows(CLEANED_UP, run=run["id"]) if is_over else []
-    chosen = tab if tab in TABS else TABS[0]
+    tabs = [name for name in TABS if name not in OF_ENDED or (is_over and nodes)]
+    chosen = tab if tab in tabs else tabs[0]
     shown = {
         "run": run,
         "tab": chosen,
-        "tabs": TABS,
+        "tabs": tabs,
         "node_names": [node["node_id"] for node in nodes[:NODES_A_PAGE]],
         "counts": [(state, counts[state]) for state in STATES if counts[state]],
         "done": counts["completed"] + counts["skipped"],
@@ -161,7 +162,8 @@ async def nodes_of(look: Look, run: Mapping[str, Any]) -> Rows:
     rows = await look.rows(NODES, run=run["id"])
     if fixed and not rows:
         raise NotFoundError(f"Run {run['id']} has just been deleted.")
-    return [{**fixed[row["idx"]], **row} for row in rows]
+    # a retry may move the run to another graph between two statements
+    return [{**fixed[row["idx"]], **row} for row in rows if row["idx"] in fixed]
 
 
 def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import datetime, timezone
 from typing import Any
 
+import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
@@ -13,11 +14,12 @@ from qwf_agent.web.drawings import timeline, timeline_spans
 from qwf_agent.web.drawings.differences import differences
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site import files, render
+from qwf_agent.web.site import actions, files, render
 
 STATES = ("running", "awaiting_input", "failed", "queued", "scheduled", "blocked", "cancelled",
           "completed", "skipped")  # fmt: skip
 FIRST = ("failed", "awaiting_input", "running")
+VERDICTS = ("reused", "runs again", "new", "removed")
 NODES_A_PAGE = 200
 MOST_SPANS = 5000
 
@@ -90,6 +92,12 @@ where d.run_id = %(run)s::bigint and d.version <> d.current_version
 order by d.kind desc, d.name
 limit 20
 """
+PLAN = """
+select p.node_id, p.verdict, p.because
+from qwf.retry_plan(
+  %(run)s::bigint, %(node)s::text, %(latest)s::boolean, %(context)s::text::jsonb) p
+"""
+MOST_PLANNED = 500  # rows of a plan; those that are not reused come first
 
 
 async def _show_nodes(
@@ -199,6 +207,35 @@ async def _show_definition(
     }
 
 
+async def _show_retry(
+    request: Request, look: Look, run: dict[str, Any], nodes: Rows
+) -> dict[str, Any]:
+    """What a retry would do, with what the address chooses."""
+    asked = request.query_params
+    given = {
+        "node": asked.get("node") or None,
+        "latest": "latest" in asked,
+        "context": asked.get("context", "").strip() or None,
+    }
+    problem, plan = None, []
+    try:
+        plan = await look.rows(PLAN, run=run["id"], **given)
+    except psycopg.Error as error:
+        if not (error.sqlstate or "").startswith("QW") and not isinstance(error, psycopg.DataError):
+            raise
+        problem, _ = actions.refused(error)
+    plan = sorted(plan, key=lambda row: row["verdict"] == "reused") if len(plan) > 20 else plan
+    counts = Counter(row["verdict"] for row in plan)
+    return {
+        "given": given,
+        "problem": problem,
+        "plan": plan[:MOST_PLANNED],
+        "planned": [(word, counts[word]) for word in VERDICTS if counts[word]],
+        "runs": counts["runs again"] + counts["new"],
+        "left_out": max(len(plan) - MOST_PLANNED, 0),
+    }
+
+
 SHOWN = {
     "nodes": _show_nodes,
     "timeline": _show_timeline,
@@ -206,5 +243,7 @@ SHOWN = {
     "files": _show_files,
     "history": _show_history,
     "definition": _show_definition,
+    "retry": _show_retry,
 }
 TABS = tuple(SHOWN)
+OF_ENDED = ("retry",)  # tabs of runs that are over

@@ -141,7 +141,10 @@ ACTIONS: dict[str, Action] = {
     "retry_job": Action({"job_id": "bigint", "args": "jsonb"}, "job {job_id} runs again"),
     "retry_jobs": Action({"jobs": "bigint[]"}, "{ok} of {all} jobs run again"),
     "retry_runs": Action({"runs": "bigint[]"}, "{ok} of {all} runs go on"),
-    "retry_run": Action({"run_id": "bigint", "from_node": "text"}, "run {run_id} goes on"),
+    "retry_run": Action(
+        {"run_id": "bigint", "from_node": "text", "latest": "boolean", "context": "jsonb"},
+        "run {run_id} goes on",
+    ),
     "run_next": Action({"job_id": "bigint"}, "job {job_id} runs next"),
     "tick": Action({}, "ticked: {result}"),
     "worker_control": Action(

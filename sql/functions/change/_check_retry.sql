@@ -1,0 +1,25 @@
+-- Deploy qwf:functions/change/_check_retry
+-- Purpose: Refuses to retry a run that is not over, of which a body still runs, or that is erased.
+-- Raises: QW002.
+-- Called by: retry_plan, retry_run.
+
+begin;
+
+create function _qwf.check_retry(p_run qwf.runs) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_run.finished_at is null then
+    raise exception using errcode = 'QW002', message = 'the run is not over',
+      detail = format('run %s is %s', p_run.id, p_run.status),
+      hint = 'wait for its end, or cancel it first';
+  elsif exists (select from qwf.jobs j where j.run_id = p_run.id and j.finished_at is null) then
+    raise exception using errcode = 'QW002', message = 'a body of the run is still running',
+      detail = format('run %s is %s', p_run.id, p_run.status),
+      hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';
+  end if;
+  perform _qwf.refuse_erased(array(select j.id from qwf.jobs j where j.run_id = p_run.id));
+end $$;
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/change/_mend_run
+-- Purpose: Lets a run that is over go on, by the plan of its retry.
+-- Guarantees: Acts on the rows that retry_plan shows for the same arguments, read again under the
+--   run's lock. If nothing of the plan runs, nothing changes, and the result is empty.
+-- Locks: the caller has locked the run, which is over, and of which no body runs.
+-- Notifies: sleepers of the queues that got work.
+-- Raises: QW008.
+-- Called by: retry_run.
+
+begin;
+
+create function _qwf.mend_run(
+  p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
+returns _qwf.planned[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_plan _qwf.planned[] := array(
+    select p from _qwf.plan_retry(p_run, p_graph, p_context, p_from_node) p);
+  v_again bigint[] := array(
+    select p.job_id from unnest(v_plan) p where p.verdict = 'runs again' order by p.job_id);
+  v_resumed bigint[] := array(select p.job_id from unnest(v_plan) p where p.resumes);
+begin
+  if not exists (select from unnest(v_plan) p where p.verdict in ('new', 'runs again')) then
+    return '{}';
+  end if;
+  perform _qwf.notice_clean_up(p_run, v_again);
+  -- the run is over: its events, poisoned ones included, no longer matter
+  delete from qwf.outbox o where o.run_id = p_run.id;
+  if p_graph <> p_run.graph_id then
+    perform _qwf.move_run(p_run, p_graph);
+  end if;
+  update qwf.runs r set
+    graph_id = g.id, context = p_context, workflow_version = w.version, node_count = g.node_count
+  from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id
+  where r.id = p_run.id and g.id = p_graph
+    and (r.graph_id <> p_graph or r.context <> p_context);
+  perform _qwf.resume_maps(v_resumed, p_from_node);
+  perform _qwf.reset_nodes(array(select unnest(v_again) except select unnest(v_resumed)));
+  update qwf.jobs j set remaining_deps = (
+    select count(*)
+    from qwf.graph_edges e join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
+    where e.graph_id = j.graph_id and e.to_idx = j.node_idx and d.finished_at is null)
+  where j.run_id = p_run.id and j.node_idx >= 0 and j.status = 'blocked' and j.elements is null;
+  perform _qwf.reopen_run(p_run);
+  return v_plan;
+end $$;
+
+commit;

@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/change/_move_run
+-- Purpose: Moves a run that is over to another graph of its workflow.
+-- Guarantees: The jobs of nodes that the graph no longer has are deleted. The others get the place
+--   and the terms (queue, tries, limits and so on) that the graph gives them, and so do their
+--   elements. Nodes that are new are blocked; _mend_run counts what they wait for.
+-- Locks: the caller has locked the run, which is over.
+-- Called by: _mend_run.
+
+begin;
+
+create function _qwf.move_run(p_run qwf.runs, p_graph bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  perform _qwf.delete_jobs(array(
+    select j.id from qwf.jobs j left join qwf.jobs m on m.id = j.parent_id
+    where j.run_id = p_run.id and not exists (
+      select from qwf.graph_nodes n
+      where n.graph_id = p_graph and n.node_id = coalesce(m.node_id, j.node_id))));
+  update qwf.jobs j set node_idx = -1 - j.node_idx  -- two steps: the index is unique
+  where j.run_id = p_run.id and j.node_idx is not null;
+  update qwf.jobs j set
+    graph_id = p_graph, node_idx = case when j.parent_id is null then n.idx end,
+    inputs = case when j.parent_id is null then n.inputs else j.inputs end,
+    guarded = j.parent_id is null and num_nonnulls(n.skip_if, n.input_spec, n.map) > 0,
+    on_failure = case when j.parent_id is null or n.on_failure = 'ask' then n.on_failure
+      else 'fail' end,
+    queue = n.queue, task = n.task, max_attempts = n.max_attempts, max_losses = n.max_losses,
+    backoff = n.backoff, timeout = n.timeout, stall_timeout = n.stall_timeout,
+    required_model = n.required_model, light = n.light, vram_mb = n.vram_mb,
+    requires = n.requires, limit_by = n.limit_by,
+    limit_place = case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
+    run_if = n.run_if
+  from qwf.jobs m join qwf.graph_nodes n on n.graph_id = p_graph and n.node_id = m.node_id
+  where m.run_id = p_run.id and m.node_idx < 0
+    and j.run_id = p_run.id and coalesce(j.parent_id, j.id) = m.id;
+  insert into qwf.jobs (
+    run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, inputs, input_spec,
+    guarded, max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
+    vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
+    created_at)
+  select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task, 'blocked', p_run.project,
+    p_run.priority, n.inputs, n.input_spec, num_nonnulls(n.skip_if, n.input_spec, n.map) > 0,
+    n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
+    n.vram_mb, n.requires, n.limit_by,
+    case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
+    n.on_failure, n.run_if, null, null, p_run.labels, qwf.now()
+  from qwf.graph_nodes n
+  where n.graph_id = p_graph and not exists (
+    select from qwf.jobs j where j.run_id = p_run.id and j.node_idx = n.idx)
+  order by n.idx;
+end $$;
+
+commit;

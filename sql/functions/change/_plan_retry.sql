@@ -1,0 +1,62 @@
+-- Deploy qwf:functions/change/_plan_retry
+-- Purpose: Plans the retry of a run that is over: which nodes are reused, which run again, which
+--   are new and which are removed, and why.
+-- Guarantees: The only place that decides it: retry_plan shows the rows, _mend_run acts on them. A
+--   node runs again for a reason of its own, or because one before it is new or runs again. A map
+--   resumes if its only reason is its own failure, or an element that was named: its completed
+--   elements are reused. A map with elements that never had inputs does not: its list is read
+--   again.
+-- Called by: _mend_run, retry_plan.
+
+begin;
+
+create function _qwf.plan_retry(
+  p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
+returns setof _qwf.planned
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  return query
+    with recursive node as materialized (
+      select * from _qwf.reasons_to_run(p_run, p_graph, p_context, p_from_node)
+    ), again (idx) as (
+      select n.idx from node n where coalesce(n.changed, n.failed) is not null
+      union
+      select e.to_idx
+      from again a join qwf.graph_edges e on e.graph_id = p_graph and e.from_idx = a.idx
+    ), follower as materialized (
+      select e.to_idx as idx, min(e.from_idx) as before
+      from again a join qwf.graph_edges e on e.graph_id = p_graph and e.from_idx = a.idx
+      group by e.to_idx
+    )
+    select n.node_id, n.idx, n.job_id,
+      case when n.job_id is null then 'new' when a.idx is null then 'reused' else 'runs again' end,
+      case when m.resumes then format('%s; elements reused: %s of %s',
+          n.failed, m.reused, n.elements)
+        else coalesce(n.changed, n.failed,
+          b.node_id || case when b.job_id is null then ' is new' else ' runs again' end) end,
+      coalesce(m.resumes, false)
+    from node n
+    left join again a on a.idx = n.idx
+    left join follower f on f.idx = n.idx
+    left join node b on b.idx = f.before
+    left join lateral (
+      select not coalesce(bool_or(e.attempt = 0 and (e.status = 'failed'
+            or e.input_spec is not null)), false) as resumes,
+        count(*) filter (where e.status not in ('failed', 'cancelled')
+          and e.node_id is distinct from p_from_node) as reused
+      from qwf.jobs e where e.parent_id = n.job_id
+    ) m on n.elements is not null and n.failed is not null and n.changed is null
+      and f.idx is null
+    union all
+    select j.node_id, null, j.id, 'removed', 'the definition no longer has it', false
+    from qwf.jobs j
+    where j.run_id = p_run.id and j.node_idx >= 0 and p_graph <> p_run.graph_id
+      and not exists (select from node n where n.job_id = j.id)
+    order by 2 nulls last, 1;
+end $$;
+
+commit;

@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/change/retry_plan
+-- Purpose: Shows what retry_run would do with the same arguments: what is reused, what runs again,
+--   what is new and what is removed, and why.
+-- Guarantees: Changes nothing and locks nothing. Raises what retry_run would raise, and gives its
+--   notices, except that a plan that runs nothing is shown, and that a key may be taken by then.
+
+begin;
+
+create function qwf.retry_plan(
+  run_id bigint, from_node text default null, latest boolean default false,
+  context jsonb default null)
+returns table (node_id text, verdict text, because text)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_run qwf.runs;
+  v_graph bigint;
+  v_plan _qwf.planned[];
+begin
+  select r.* into v_run from qwf.runs r where r.id = retry_plan.run_id;
+  if not found then
+    perform _qwf.raise_no_such_run(retry_plan.run_id);
+  end if;
+  perform _qwf.check_retry(v_run);
+  perform _qwf.notice_versions(v_run, coalesce(retry_plan.latest, false));
+  v_graph := case when retry_plan.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
+  perform _qwf.check_mending(v_run, v_graph, retry_plan.context, retry_plan.from_node);
+  v_plan := array(
+    select p from _qwf.plan_retry(v_run, v_graph,
+      v_run.context || coalesce(retry_plan.context, '{}'), retry_plan.from_node) p);
+  perform _qwf.notice_clean_up(v_run, array(
+    select p.job_id from unnest(v_plan) p where p.verdict = 'runs again'));
+  return query select p.node_id, p.verdict, p.because from unnest(v_plan) p;
+end $$;
+comment on function qwf.retry_plan is
+  'What retry_run would do with the same arguments, a row for each node: reused, runs again, new or '
+  'removed, and why. It changes nothing. QW001 no such run or node, QW002 not over or erased, QW003 '
+  'the current definitions do not fit, QW005 the context does not fit.';
+call _qwf.allow('qwf.retry_plan', 'qwf_producer', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,33 @@
+-- Deploy qwf:functions/invariants/_graph_invariants
+-- Purpose: Returns runs whose nodes are not those of the graph that they execute, from one
+--   snapshot: a retry may have moved them to another one.
+-- Called by: check_invariants.
+
+begin;
+
+create function _qwf.graph_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
+as $$
+  select 'the nodes of a run are those of its graph', 'job ' || j.id,
+    format('%s at place %s of graph %s, run %s has graph %s and there %s',
+      j.node_id, j.node_idx, j.graph_id, r.id, r.graph_id, coalesce(n.node_id, 'nothing'))
+  from qwf.jobs j
+  join qwf.runs r on r.id = j.run_id
+  left join qwf.graph_nodes n on n.graph_id = r.graph_id and n.idx = j.node_idx
+  where j.graph_id <> r.graph_id
+    or j.node_idx is not null and j.node_id is distinct from n.node_id
+  union all
+  select 'an element is one of its map', 'job ' || e.id,
+    format('%s of run %s, its map is %s of run %s', e.node_id, e.run_id, m.node_id, m.run_id)
+  from qwf.jobs e left join qwf.jobs m on m.id = e.parent_id
+  where e.parent_id is not null and e.run_id is not null
+    and (m.run_id is distinct from e.run_id
+      or e.node_id is distinct from format('%s[%s]', m.node_id, e.element))
+  union all
+  select 'a run has as many nodes as its graph', 'run ' || r.id,
+    format('%s, graph %s has %s', r.node_count, g.id, g.node_count)
+  from qwf.runs r join qwf.graphs g on g.id = r.graph_id
+  where r.node_count <> g.node_count
+$$;
+
+commit;
