@@ -42,6 +42,7 @@ begin
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
   perform _qwf.notice_clean_up(v_run, v_jobs);
+  perform _qwf.drop_checkpoints(v_run, v_jobs, retry_run.from_node);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = v_run.id;
   v_resumed := array(  -- maps that failed themselves and whose list cannot have changed
