@@ -1,6 +1,6 @@
 -- Deploy qwf:schema/checkpoints
--- What bodies have saved so that the next attempt of their job goes on from there. Only a job whose
--- body saves has a row.
+-- Values that bodies have saved, so that the next attempt of their job goes on from there. Only a
+-- job whose body saves has a row.
 
 begin;
 
@@ -14,7 +14,7 @@ comment on table qwf.checkpoints is
   'The last checkpoint of each job whose body has saved one; claim hands it to the next attempt.';
 comment on column qwf.checkpoints.job_id is 'The job.';
 comment on column qwf.checkpoints.attempt is 'The attempt that saved it.';
-comment on column qwf.checkpoints.value is 'What the body saved: a JSON object.';
+comment on column qwf.checkpoints.value is 'The JSON object that the body saved.';
 comment on column qwf.checkpoints.at is 'When it was saved.';
 
 commit;

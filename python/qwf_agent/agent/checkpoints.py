@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
 
 from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
+from qwf_agent.agent.child_news import NewCheckpoint
 from qwf_agent.agent.claim import Claim
-
-if TYPE_CHECKING:
-    from qwf_agent.agent.slot import Slot
+from qwf_agent.agent.slot import Slot
 
 AGAIN_S = 0.2  # wait after a call that failed for a passing reason
-
-
-class NewCheckpoint(NamedTuple):
-    """A checkpoint that a child has sent: the job, the number of the answer, the JSON text."""
-
-    claim: Claim
-    number: int
-    text: str
 
 
 @dataclass

@@ -8,8 +8,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from qwf_agent.agent.checkpoints import NewCheckpoint
-from qwf_agent.agent.child_news import Announcement, ChildDeath, JobAnswer, MovedFolder
+from qwf_agent.agent.child_news import (
+    Announcement,
+    ChildDeath,
+    JobAnswer,
+    MovedFolder,
+    NewCheckpoint,
+)
 from qwf_agent.agent.child_orders import MODEL_ORDER_S, ChildOrders
 from qwf_agent.agent.child_process import ChildProcess
 from qwf_agent.agent.claim import Claim, Claimant

@@ -35,7 +35,7 @@ class Checkpoint:
 
     @property
     def value(self) -> dict[str, Any]:
-        """What was saved last, by this attempt or an earlier one; {} if nothing was."""
+        """The value that was saved last, by this attempt or an earlier one; {} if nothing was."""
         return copy.deepcopy(self._value)
 
     def save(self, value: Mapping[str, Any]) -> None:

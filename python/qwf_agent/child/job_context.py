@@ -57,13 +57,13 @@ class JobContext:
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
-        """What an earlier attempt has saved, and how to save for the next one."""
+        """The checkpoint of the job, which its body reads and saves."""
         work = self._work
         saved = _parse_object(work.checkpoint)
         return Checkpoint(saved, lambda text: self._saver.save(work.ticket, text))
 
     def checkpoint_file(self, path: Path) -> CheckpointFile:
-        """The same as a file, for a command."""
+        """The checkpoint as a file, for a command."""
         return CheckpointFile(path, self._work.checkpoint, self._saver, self._work.ticket)
 
     def out(self) -> Path:

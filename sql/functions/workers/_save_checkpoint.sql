@@ -5,7 +5,7 @@
 --   transaction or comes first, so the next attempt gets what was saved, and an old worker never
 --   overwrites it.
 -- Locks: the job; waits for whoever has locked it, since a report that is left out would be lost.
--- Raises: QW005 for a value that is no object, or too large.
+-- Raises: QW005 for a value that is not an object, or too large.
 -- Called by: progress.
 
 begin;

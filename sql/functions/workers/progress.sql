@@ -3,8 +3,8 @@
 -- Guarantees: Changes nothing for a stale token. Never waits, unless it has a checkpoint: that is
 --   kept once the transaction commits, or the answer is lost.
 -- Locks: the job; without a checkpoint only if nobody else has locked it.
--- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is no object or too large, and
---   for a series, which has its place in the protocol and is not kept yet.
+-- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is not an object or too large,
+--   and for a series, which has its place in the protocol and is not kept yet.
 
 begin;
 

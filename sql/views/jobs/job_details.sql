@@ -185,7 +185,7 @@ comment on column qwf.job_details.stop_acting_for is
   'For whom that login said it acts; nobody checks it.';
 comment on column qwf.job_details.stop_at is 'When somebody asked to stop it.';
 comment on column qwf.job_details.checkpoint is
-  'What its body saved last, for the next attempt; null: nothing.';
+  'The value that its body saved last, for the next attempt; null: none.';
 comment on column qwf.job_details.checkpoint_attempt is 'The attempt that saved it.';
 comment on column qwf.job_details.checkpoint_at is 'When it was saved.';
 
