@@ -25,7 +25,7 @@ comment on type qwf.claimed_job is
   'A job as a worker gets it from claim: the work, and the token that every report about it must '
   'carry. created_at is that of the run, or of a standalone job: with it a folder tells two jobs '
   'with one id apart. rated: its limit has a rate, and the start was counted just now, so begin it '
-  'before all others. checkpoint: what an earlier attempt left; until there are such, null.';
+  'before all others. checkpoint: the value that an earlier attempt has saved with progress().';
 
 create type qwf.enqueued as (job_id bigint, merged boolean, kept text, run_at timestamptz);
 comment on type qwf.enqueued is

@@ -13,6 +13,7 @@ from qwf_agent.child.body import BadOutput, Body, WrongArguments, encode_output
 from qwf_agent.child.cancel import new_events
 from qwf_agent.child.job_context import JobContext
 from qwf_agent.child.messages import Work
+from qwf_agent.child.saving import Saver
 from qwf_agent.child.scoreboard import Scoreboard
 from support.harness import Database
 
@@ -34,8 +35,24 @@ PLACE = ("/out", "3f2a9c01", 1)
 
 def given(**inputs: Any) -> JobContext:
     nothing = (None, None, None)
-    fields = (1, 1, None, None, "t", "q", 1, "", *nothing, json.dumps(inputs), "", PLACE, None)
-    return JobContext(Work(*fields), Scoreboard(), new_events(), lambda *_: None)
+    fields = (
+        1,
+        1,
+        None,
+        None,
+        "t",
+        "q",
+        1,
+        "",
+        *nothing,
+        json.dumps(inputs),
+        "",
+        None,
+        PLACE,
+        None,
+    )
+    saver = Saver(lambda _: None, Scoreboard(), 1000)
+    return JobContext(Work(*fields), Scoreboard(), new_events(), lambda *_: None, saver)
 
 
 def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:

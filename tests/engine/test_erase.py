@@ -134,6 +134,10 @@ def everywhere(db: Db) -> None:
         " select id, 'w', now() from qwf.jobs"
     )
     db.execute("insert into qwf.cancel_requests (job_id) select id from qwf.jobs")
+    db.execute(
+        "insert into qwf.checkpoints (job_id, attempt, value, at)"
+        " select id, 1, '{}', now() from qwf.jobs where task = 't'"
+    )
     db.execute("insert into qwf.outbox (run_id, kind) select id, 'stop' from qwf.runs")
     for (place, _), value in ((found, HER) for found in db.execute(PLACES).fetchall()):
         schema, table, column = place.split(".")

@@ -33,8 +33,14 @@ class BodyError(Exception):
         self.kind = kind
 
 
-def run_body(task: str, inputs: dict[str, Any], tell: Any) -> Any:
+def run_body(task: str, inputs: dict[str, Any], checkpoint: Any, tell: Any) -> Any:
     """Run a body, in the child."""
+    if task == "check.checkpoint":
+        if checkpoint:
+            return {"found": checkpoint}
+        for step in (1, 2):
+            tell({"save": {"step": step}})
+        raise BodyError("error", "killed")
     if task == "check.echo":
         return inputs
     if task == "check.sleep":
@@ -108,8 +114,8 @@ class Attempt:
                 data = data[os.write(told, data) :]
 
         try:
-            tell({"outcome": "completed",
-                  "output": run_body(self.job["task"], self.job["inputs"], tell)})  # fmt: skip
+            given = (self.job["task"], self.job["inputs"], self.job["checkpoint"])
+            tell({"outcome": "completed", "output": run_body(*given, tell)})
         except BodyError as error:
             kind = "error" if f"reports {error.kind} as error" in FAULTS else error.kind
             tell({"outcome": kind, "error": "" if "has no messages" in FAULTS else str(error)})
@@ -148,8 +154,8 @@ class Worker:
         self.db, self.listener = self.connect(), self.connect()
         self.settings = self.ask("select qwf.agent_settings(%s) as s", queue)[0]["s"]
         info = {"pid": os.getpid(), "slots": 1, "tasks": [
-            "check.echo", "check.sleep", "check.stubborn", "check.progress", "check.fail",
-            "check.output"]}  # fmt: skip
+            "check.checkpoint", "check.echo", "check.fail", "check.output", "check.progress",
+            "check.sleep", "check.stubborn"]}  # fmt: skip
         if "announces no tasks" in FAULTS:
             del info["tasks"]
         host = socket.gethostname()
@@ -278,6 +284,9 @@ class Worker:
         *lines, rest = attempt.told.split(b"\n")
         messages = [json.loads(line) for line in lines]
         for message in messages:
+            if "save" in message and "saves nothing" not in FAULTS:
+                self.ask("select qwf.progress(%s, %s, checkpoint => %s)", attempt.job["job_id"],
+                         attempt.job["token"], Jsonb(message["save"]))  # fmt: skip
             if "progress" in message and not more:
                 continue
             if "progress" in message and "reports no progress" not in FAULTS:

@@ -184,6 +184,26 @@ RETRY_BUGS = {
 }
 
 
+# What the tests of races find about checkpoints, the name of the test beside each.
+CHECKPOINT_BUGS = {
+    "test_a_box_that_comes_back_overwrites_nothing": (
+        "_qwf.save_checkpoint",
+        "j.id = p_job and j.token = p_token",
+        "j.id = p_job",
+    ),
+    "test_a_save_waits_for_whoever_takes_the_job_away": (
+        "_qwf.save_checkpoint",
+        "for no key update;",
+        ";",
+    ),
+    "test_a_job_that_leaves_no_row_leaves_no_checkpoint": (
+        "_qwf.drop_completed",
+        "e.attempt > 1 or e.beat_at is not null",
+        "e.attempt > 1",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

@@ -40,6 +40,7 @@ FAULTS = {
     "no-object": "wraps outputs",
     "large-output": "cuts outputs",
     "progress": "reports no progress",
+    "checkpoint": "saves nothing",
     "live-log": "sends no live log",
     "kept-log": "keeps no log",
     "empty-log": "omits empty logs",

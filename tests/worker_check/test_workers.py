@@ -20,14 +20,15 @@ LEFT_OUT: dict[str, dict[str, str]] = {
     "bash": {
         "wakes": "does not sleep and is not woken",
         "listens-again": "does not sleep and is not woken",
-        "progress": "cannot report progress",
+        "progress": "cannot report progress or save checkpoints",
+        "checkpoint": "cannot report progress or save checkpoints",
     },
     "go": {},
     "node": {"numbers": "numbers beyond 2^53 are rounded"},
     "ruby": {},
 }
 # The checks of an example by default. All of them take a minute for each example.
-BRIEF = {"completed", "error", "kept-log", "cancel", "off-hard", "stop-long"}
+BRIEF = {"completed", "error", "checkpoint", "kept-log", "cancel", "off-hard", "stop-long"}
 PROGRAMS = {"bash": "psql/worker.sh", "node": "node/worker.mjs"}
 
 

@@ -34,6 +34,8 @@ type Job struct {
 	Attempt int
 	Inputs  map[string]any
 	Timeout time.Duration
+	// What an earlier attempt saved; nil: nothing.
+	Checkpoint map[string]any
 
 	worker *Worker
 	cancel context.CancelFunc
@@ -45,11 +47,18 @@ type Job struct {
 	tail    []byte
 }
 
-func newJob(worker *Worker, inputs string) (*Job, error) {
+func newJob(worker *Worker, inputs, checkpoint string) (*Job, error) {
 	job := &Job{worker: worker, lost: make(chan struct{})}
-	decoder := json.NewDecoder(strings.NewReader(inputs))
+	if err := decode(checkpoint, &job.Checkpoint); err != nil {
+		return nil, err
+	}
+	return job, decode(inputs, &job.Inputs)
+}
+
+func decode(text string, value any) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	return job, decoder.Decode(&job.Inputs)
+	return decoder.Decode(value)
 }
 
 // Printf adds to the log of the job.
@@ -79,6 +88,21 @@ func (job *Job) Progress(fraction float64, message string) {
 	if err == nil {
 		job.obey(verdict)
 	}
+}
+
+// Save keeps a checkpoint, which the next attempt gets as job.Checkpoint. It returns when that has committed.
+func (job *Job) Save(checkpoint map[string]any) error {
+	text, err := json.Marshal(checkpoint)
+	if err != nil {
+		return err
+	}
+	var verdict string
+	err = job.worker.pool.QueryRow(context.Background(), "select qwf.progress($1, $2, checkpoint => $3::text::jsonb)",
+		job.ID, job.Token, string(text)).Scan(&verdict)
+	if err == nil {
+		job.obey(verdict)
+	}
+	return err
 }
 
 func (job *Job) obey(verdict string) {

@@ -211,7 +211,7 @@ func (worker *Worker) jobs() []*Job {
 
 func (worker *Worker) claim(ctx context.Context, most int) (int, error) {
 	rows, err := worker.pool.Query(ctx, `select c.job_id, c.token::text, c.task, c.inputs::text, c.attempt,
-		extract(epoch from c.timeout)::float8 from `+noWait+`, qwf.claim($1, $2, $3) c`, worker.queue, worker.id, most)
+		extract(epoch from c.timeout)::float8, coalesce(c.checkpoint::text, 'null') from `+noWait+`, qwf.claim($1, $2, $3) c`, worker.queue, worker.id, most)
 	if err != nil {
 		return 0, err
 	}
@@ -219,13 +219,13 @@ func (worker *Worker) claim(ctx context.Context, most int) (int, error) {
 	jobs := []*Job{}
 	for rows.Next() {
 		var id int64
-		var token, task, inputs string
+		var token, task, inputs, checkpoint string
 		var attempt int
 		var timeout float64
-		if err := rows.Scan(&id, &token, &task, &inputs, &attempt, &timeout); err != nil {
+		if err := rows.Scan(&id, &token, &task, &inputs, &attempt, &timeout, &checkpoint); err != nil {
 			return 0, err
 		}
-		job, err := newJob(worker, inputs)
+		job, err := newJob(worker, inputs, checkpoint)
 		if err != nil {
 			return 0, err
 		}

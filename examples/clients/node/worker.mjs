@@ -78,7 +78,8 @@ async function work(worker, settings) {
     let jobs = [];
     try {
       if (free > 0) jobs = await ask(
-        `select c.job_id, c.token, c.task, c.inputs, c.attempt, extract(epoch from c.timeout)::float as timeout
+        `select c.job_id, c.token, c.task, c.inputs, c.attempt, c.checkpoint,
+           extract(epoch from c.timeout)::float as timeout
          from ${noWait}, qwf.claim($1, $2, $3) c`, queue, worker, free);
       for (const job of jobs) run(job, settings);
       if (jobs.length > 0 || free <= 0) {
@@ -117,6 +118,11 @@ async function attempt(job, signal, settings) {
       'select qwf.progress($1, $2, $3, $4) as verdict', job.job_id, job.token, fraction, message);
     applyVerdict(job.token, verdict);
   };
+  const save = async (checkpoint) => { // the next attempt gets it as job.checkpoint
+    const [{ verdict }] = await ask('select qwf.progress($1, $2, checkpoint => $3::text::jsonb) as verdict',
+      job.job_id, job.token, JSON.stringify(checkpoint));
+    applyVerdict(job.token, verdict);
+  };
   const printed = logs.get(job.token);
   const log = (text) => printed.add(text, settings.max_log_bytes);
   const overdue = new Promise((_, fail) => {
@@ -124,7 +130,7 @@ async function attempt(job, signal, settings) {
   });
   try {
     if (!Object.hasOwn(bodies, job.task)) return { outcome: 'fatal', error: 'this worker has no such task' };
-    job.body = Promise.resolve(bodies[job.task](job.inputs, { job, signal, progress, log }));
+    job.body = Promise.resolve(bodies[job.task](job.inputs, { job, signal, progress, save, log }));
     return { outcome: 'completed', output: (await Promise.race([job.body, overdue])) ?? {} };
   } catch (error) {
     const text = String(error?.stack ?? error).replaceAll('\0', '');

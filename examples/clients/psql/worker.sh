@@ -5,7 +5,7 @@
 # try can help, all others mean failed.
 # The PG* variables say where the database is. Needs bash 4, GNU timeout, iconv.
 # Left out: psql cannot wait for a notification, so this worker does not sleep and is not woken; bodies
-# cannot report progress.
+# cannot report progress or save checkpoints.
 set -uo pipefail
 queue=$1 bodies=$2 work=$(mktemp -d) stops=0 body=
 export PGCLIENTENCODING=UTF8 PGCONNECT_TIMEOUT=10

@@ -17,9 +17,11 @@ BODIES = {
   }
 }
 
-# What a body gets: it runs in a child, and tells the parent by a pipe.
-Job = Struct.new(:id, :attempt, :pipe) do
+# What a body gets: it runs in a child, and tells the parent by a pipe. The next attempt gets what it saves
+# as job.checkpoint; the parent has stored it before it reports how the attempt ended.
+Job = Struct.new(:id, :attempt, :checkpoint, :pipe) do
   def progress(fraction, message = nil) = pipe.puts(JSON.generate(progress: [fraction, message]))
+  def save(checkpoint) = pipe.puts(JSON.generate(save: [JSON.generate(checkpoint)]))
 end
 
 # One loop. Bodies run only in the child, so they cannot delay a heartbeat.
@@ -99,7 +101,7 @@ class Worker
 
   def claim
     @job = ask(<<~SQL, @queue, @id)&.first
-      select c.job_id, c.token, c.task, c.inputs, c.attempt, extract(epoch from c.timeout) as timeout
+      select c.job_id, c.token, c.task, c.inputs, c.attempt, c.checkpoint, extract(epoch from c.timeout) as timeout
       from #{NO_WAIT}, qwf.claim($1, $2) c
     SQL
     if @job
@@ -137,7 +139,8 @@ class Worker
     body = BODIES[job["task"]]
     return JSON.generate(outcome: "fatal", error: "this worker has no such task") unless body
 
-    output = body.call(JSON.parse(job["inputs"]), Job.new(job["job_id"], job["attempt"].to_i, pipe))
+    saved = job["checkpoint"] && JSON.parse(job["checkpoint"])
+    output = body.call(JSON.parse(job["inputs"]), Job.new(job["job_id"], job["attempt"].to_i, saved, pipe))
     JSON.generate(outcome: "completed", output: output)
   rescue SignalException
     "" # it was told to stop
@@ -154,16 +157,22 @@ class Worker
     read_log
     loop { @told << @pipe.read_nonblock(65_536) }
   rescue IO::WaitReadable
-    while (line = @told.slice!(/\A.*\n/)) # a whole line is progress; the report has no end of line
-      progress(*JSON.parse(line)["progress"])
-    end
+    take_lines
   rescue EOFError
+    take_lines
     _, status = Process.wait2(@child)
     read_log
     [@pipe, @log].each(&:close)
     @pipe = @log = nil
     result = @told[/[^\n]+\z/].to_s
     report(status.success? && result != "" ? JSON.parse(result, symbolize_names: true) : died(status))
+  end
+
+  def take_lines
+    while (line = @told.slice!(/\A.*\n/)) # a whole line is progress or a checkpoint; the report has no end of line
+      told = JSON.parse(line)
+      told["save"] ? save(*told["save"]) : progress(*told["progress"])
+    end
   end
 
   def read_log
@@ -190,6 +199,12 @@ class Worker
   def progress(fraction, message)
     answer = ask("select p as verdict from #{NO_WAIT}, qwf.progress($1, $2, $3, $4) p",
                  @job["job_id"], @job["token"], fraction, message)
+    obey(answer[0]["verdict"]) if answer
+  end
+
+  def save(checkpoint)
+    answer = ask("select qwf.progress($1, $2, checkpoint => $3::text::jsonb) as verdict",
+                 @job["job_id"], @job["token"], checkpoint)
     obey(answer[0]["verdict"]) if answer
   end
 

@@ -48,3 +48,11 @@ class MovedFolder(NamedTuple):
     folder: str
     moved_to: str
     held: str
+
+
+class NewCheckpoint(NamedTuple):
+    """A checkpoint that a child has sent: the job, the number of the answer, the JSON text."""
+
+    claim: Claim
+    number: int
+    text: str

@@ -16,7 +16,7 @@ from qwf_agent.child.outcome import JobOutcome
 # the place of the worker; and the others.
 CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
-    "required_model", "inputs", "created_at",
+    "required_model", "inputs", "created_at", "checkpoint",
 )  # fmt: skip
 AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light", "rated")
 
@@ -144,7 +144,7 @@ def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
         for_child = (*record[: len(CHILD_COLUMNS)], worker.place)
         token, timeout, stall_timeout, light, rated = record[len(CHILD_COLUMNS) :]
-        job_id, _, _, task, queue, attempt, _, _, _, model, _, _, _ = for_child
+        job_id, _, _, task, queue, attempt, _, _, _, model, *_ = for_child
         if None in (job_id, token, task, queue, attempt):
             continue
         claims.append(

@@ -191,6 +191,14 @@ def progress(job_id: int, token: str, fraction: float, message: str | None) -> Q
     )
 
 
+def save_checkpoint(job_id: int, token: str, checkpoint: str) -> Query:
+    """Keeps the checkpoint of a running job, a JSON object; returns a verdict as `heartbeat`
+    does. It has been committed when the answer comes."""
+    return Query(
+        "select * from qwf.progress({}, {}, checkpoint => {})", (job_id, token, checkpoint)
+    )
+
+
 def suspect_stall(job_id: int, token: str, readings: str) -> Query:
     """Records that a body was silent for too long but is still active; `readings` is a JSON
     object."""

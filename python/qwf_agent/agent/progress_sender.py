@@ -1,12 +1,13 @@
-"""Sends the progress of running bodies to the database: twice a second, the last report of each."""
+"""Sends the progress of running bodies to the database: twice a second, the last report of each.
+Checkpoints are sent at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
+from qwf_agent.agent.checkpoints import CheckpointSender
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.slot import Slot
 
 EVERY_S = 0.5
@@ -18,8 +19,9 @@ class ProgressSender:
     def __init__(self) -> None:
         self._sent: list[tuple[Claim, Call]] = []
         self._next_at = 0.0
+        self._checkpoints = CheckpointSender()
 
-    def step(self, slots: Iterable[Slot], now: float) -> list[tuple[Claim, str]]:
+    def step(self, slots: Pool, now: float) -> list[tuple[Claim, str]]:
         """Send new reports if it is time; returns the verdicts (ok, lost, cancel) that arrived."""
         if now >= self._next_at:
             self._next_at = now + EVERY_S
@@ -27,7 +29,8 @@ class ProgressSender:
                 self._send(slot)
         answered = [(claim, call) for claim, call in self._sent if call.done]
         self._sent = [(claim, call) for claim, call in self._sent if not call.done]
-        return [(claim, call.value()) for claim, call in answered if call.failure is None]
+        verdicts = [(claim, call.value()) for claim, call in answered if call.failure is None]
+        return verdicts + self._checkpoints.step(slots, now)
 
     def _send(self, slot: Slot) -> None:
         link = slot.claims[0].worker.links.soft if slot.claims else None

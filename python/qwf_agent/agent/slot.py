@@ -8,7 +8,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from qwf_agent.agent.child_news import Announcement, ChildDeath, JobAnswer, MovedFolder
+from qwf_agent.agent.child_news import (
+    Announcement,
+    ChildDeath,
+    JobAnswer,
+    MovedFolder,
+    NewCheckpoint,
+)
 from qwf_agent.agent.child_orders import MODEL_ORDER_S, ChildOrders
 from qwf_agent.agent.child_process import ChildProcess
 from qwf_agent.agent.claim import Claim, Claimant
@@ -22,6 +28,7 @@ from qwf_agent.child.messages import (
     MOVED,
     ORDER_DONE,
     READY,
+    SAVE,
     Garbled,
     Message,
     pack_jobs,
@@ -81,6 +88,7 @@ class Slot:
         self._ticket = 0
         self._announcement: Announcement | None = None
         self._moved: list[tuple[Claim, MovedFolder]] = []
+        self.checkpoints: list[NewCheckpoint] = []  # that nobody has taken yet
         self._assigned: list[Message] = []  # jobs and orders to send, each with its ticket
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
@@ -307,6 +315,12 @@ class Slot:
             if not self.claims or self.claims[0].ticket != ticket:
                 raise Garbled(f"a folder of the ticket {ticket}, which is not that of its job")
             self._moved.append((self.claims[0], MovedFolder(folder, moved_to, held)))
+        elif kind == SAVE:
+            ticket, number, text = values
+            claim = next((one for one in self.claims if one.ticket == ticket), None)
+            if claim is None:
+                raise Garbled(f"a checkpoint of the ticket {ticket}, which is not of its jobs")
+            self.checkpoints.append(NewCheckpoint(claim, number, text))
         elif kind == ORDER_DONE:
             ticket, error = values
             self.orders.take_answer(ticket, error)

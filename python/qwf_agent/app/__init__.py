@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
 from qwf_agent.app import events, jobs, runs
 from qwf_agent.app.calls import drive, drive_async
 from qwf_agent.app.cells import cell_for
+from qwf_agent.app.checkpoints import Checkpoint
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, Statement
 from qwf_agent.app.jobs import Enqueued, NewJob, enqueue_one
 from qwf_agent.app.options import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FROM_AGENT",
     "App",
+    "Checkpoint",
     "Job",
     "Model",
     "NotCompleted",

@@ -11,8 +11,8 @@ from qwf_agent.app.values import suggestion
 
 # The parameters that the agent fills. If a function has one of them, no argument can have its name.
 FILLED = (
-    "cancel_event", "inputs", "job", "llm", "model", "model_handle", "out", "status_callback",
-    "stopping",
+    "cancel_event", "checkpoint", "inputs", "job", "llm", "model", "model_handle", "out",
+    "status_callback", "stopping",
 )  # fmt: skip
 
 # A default for such a parameter: it tells type checkers that `enqueue` does not take it.

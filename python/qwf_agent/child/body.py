@@ -21,6 +21,7 @@ from qwf_agent.child.scoreboard import LISTENS, MAY_ASK, NOTHING
 FILL: dict[str, Callable[[JobContext], Any]] = {
     "out": lambda context: context.out(),
     "inputs": lambda context: context.inputs,
+    "checkpoint": lambda context: context.checkpoint,
     "status_callback": lambda context: context.status_callback,
     "cancel_event": lambda context: context.events.cancel,
     "stopping": lambda context: context.events.stopping,

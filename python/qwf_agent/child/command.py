@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from qwf_agent.app import Job, PermanentError, Release
 from qwf_agent.child.body import BadOutput
 from qwf_agent.child.cancel import BodyEvents, CancelEvent
+from qwf_agent.child.checkpoint_file import CheckpointFile
 from qwf_agent.child.outcome import TEMPFAIL_CODE, CommandFailed, signal_name
 from qwf_agent.system.fork import die_with_parent
 from qwf_agent.system.guardian import MARK
@@ -62,7 +63,13 @@ class Exchange(NamedTuple):
 
 
 def run_command(
-    command: Command, job: Job, out: Path, allowed: Path, events: BodyEvents, output_bytes: int
+    command: Command,
+    job: Job,
+    out: Path,
+    allowed: Path,
+    events: BodyEvents,
+    output_bytes: int,
+    checkpoint_file: Callable[[Path], CheckpointFile],
 ) -> dict[str, Any]:
     """Run a command and return its output: the JSON object in the file QWF_OUTPUT, else the one in
     the last line of standard output, else {}. The file may have `output_bytes`.
@@ -75,7 +82,8 @@ def run_command(
     with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
         exchange = Exchange(Path(folder, "inputs.json"), Path(folder, "output.json"))
         exchange.inputs.write_text(json.dumps(command.inputs), encoding="utf-8")
-        environment = _environment(job, out, exchange)
+        checkpoint = checkpoint_file(Path(folder, "checkpoint.json"))
+        environment = _environment(job, out, exchange, checkpoint.path)
         with closing(LastLine()) as stdout, exchange.inputs.open("rb") as stdin:
             try:
                 process = subprocess.Popen(
@@ -88,7 +96,9 @@ def run_command(
                 raise
             stdout.close_writer()
             stop = events.stopping if command.stop_signal else None
-            _copy_output(process, stdout, [events.cancel, *([stop] if stop else [])])
+            told = [events.cancel, *([stop] if stop else [])]
+            _copy_output(process, stdout, told, checkpoint)
+        checkpoint.close()
         if process.returncode == TEMPFAIL_CODE and stop is not None and stop.is_set():
             raise Release
         _check_exit(process.returncode)
@@ -136,7 +146,7 @@ def _argument(position: int, value: Any) -> str:
     return text
 
 
-def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
+def _environment(job: Job, out: Path, exchange: Exchange, checkpoint: Path) -> dict[str, str]:
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {
         **inherited,
@@ -147,14 +157,18 @@ def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
         "QWF_OUT": str(out),
         "QWF_INPUTS": str(exchange.inputs),
         "QWF_OUTPUT": str(exchange.output),
+        "QWF_CHECKPOINT": str(checkpoint),
     }
 
 
 def _copy_output(
-    process: subprocess.Popen[bytes], stdout: LastLine, events: list[CancelEvent]
+    process: subprocess.Popen[bytes],
+    stdout: LastLine,
+    events: list[CancelEvent],
+    checkpoint: CheckpointFile,
 ) -> None:
-    """Copy what the command prints to the log until it ends. When one of the events is set, send
-    SIGTERM to its process group."""
+    """Copy what the command prints to the log, and send its checkpoints, until it ends. When one of
+    the events is set, send SIGTERM to its process group."""
     poll = select.poll()
     poll.register(stdout.reader, select.POLLIN)
     for event in events:
@@ -167,6 +181,7 @@ def _copy_output(
         else:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(CHECK_S)
+        checkpoint.step()
         for event in [one for one in events if one.is_set()]:
             events.remove(event)
             poll.unregister(event)

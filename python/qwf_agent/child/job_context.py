@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from qwf_agent.app import Job
+from qwf_agent.app.checkpoints import Checkpoint
 from qwf_agent.app.folder_mark import FolderMark, digest, moment
 from qwf_agent.child.cancel import BodyEvents
+from qwf_agent.child.checkpoint_file import CheckpointFile
 from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, OutRootFailed, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
+from qwf_agent.child.saving import Saver
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.system.writable import UNWRITABLE, why_unwritable
 
@@ -26,7 +29,7 @@ class JobContext:
 
     def __init__(
         self, work: Work, scoreboard: Scoreboard, events: BodyEvents,
-        moved: Callable[[int, Moved], None],
+        moved: Callable[[int, Moved], None], saver: Saver,
     ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
         self.events = events
@@ -35,6 +38,7 @@ class JobContext:
         self._work = work
         self._scoreboard = scoreboard
         self._moved = moved
+        self._saver = saver
         self._began_at = time.time()
 
     @cached_property
@@ -50,6 +54,17 @@ class JobContext:
     def status_callback(self) -> StatusCallback:
         """The function that reports progress."""
         return StatusCallback(self._scoreboard, self._work.ticket)
+
+    @cached_property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint of the job, which its body reads and saves."""
+        work = self._work
+        saved = _parse_object(work.checkpoint)
+        return Checkpoint(saved, lambda text: self._saver.save(work.ticket, text))
+
+    def checkpoint_file(self, path: Path) -> CheckpointFile:
+        """The checkpoint as a file, for a command."""
+        return CheckpointFile(path, self._work.checkpoint, self._saver, self._work.ticket)
 
     def out(self) -> Path:
         """Make the folder of the job and return its path. Files of another job are moved aside.

@@ -42,6 +42,7 @@ from qwf_agent.child.outcome import JobOutcome, clip, of_exception, render
 from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.process_state import LimitWatch, ProcessState, open_output
 from qwf_agent.child.runner import Runner
+from qwf_agent.child.saving import Saver
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
 from qwf_agent.system.fork import adopt_orphans, detach, die_with_parent, redirect_descriptors
@@ -113,7 +114,8 @@ class Child:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send_of_model)
         parts = self._tasks, self._models, self._channel.scoreboard, self._events
-        self._runner = Runner(self._setup, *parts, self._send_code_files, self._send_moved)
+        saver = Saver(self._send, self._channel.scoreboard, self._setup.limits.value_bytes)
+        self._runner = Runner(self._setup, *parts, self._send_code_files, self._send_moved, saver)
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
         self._state = ProcessState(self._limits)

@@ -25,6 +25,7 @@ FILES = "files"  # the files and folders that its code came from
 MODEL = "model"  # the model it now has, or None; the seconds it took to load
 REUSED = "reused"  # the model that a job needed and that was loaded already
 ORDER_DONE = "order_done"  # ticket of the order; the error, if any
+SAVE = "save"  # ticket of the job; number of the answer; its checkpoint, a JSON text
 MOVED = "moved"  # ticket of the job; its folder, where that was moved, whose files it has
 # Ticket of the job, outcome, reason, seconds, whether the child is used up, report.
 ANSWER = "answer"
@@ -62,6 +63,7 @@ class Work(NamedTuple):
     model: str | None
     inputs: str | None
     created_at: str  # of the run or of the standalone job, as Postgres writes it
+    checkpoint: str | None  # what an earlier attempt has saved, a JSON text
     place: tuple[str, str, int]  # the out-root; the database: instance and generation
     server: str | None  # the server of the model as a JSON text; null if the app loads the model
 
@@ -171,7 +173,7 @@ def _is_known(message: list[Any]) -> bool:
             return _all(files, str)
         case ["model", str() | None as name, int() | float() as seconds]:
             return 0 <= seconds <= LONGEST_S and (name is None or _is_storable(name))
-        case ["moved", int(), str(), str(), str()]:
+        case ["moved", int(), str(), str(), str()] | ["save", int(), int(), str()]:
             return True
         case ["reused", str()] | ["order_done", int(), str() | None]:
             return True

@@ -14,6 +14,7 @@ from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import NO_SPACE, JobOutcome
 from qwf_agent.child.own_folder import Moved
+from qwf_agent.child.saving import Saver
 from qwf_agent.child.scoreboard import LISTENS, NOTHING, Scoreboard
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import Tasks
@@ -40,6 +41,7 @@ class Runner:
         events: BodyEvents,
         imported: Callable[[], None],
         moved: Callable[[int, Moved], None],
+        saver: Saver,
     ) -> None:
         self._setup = setup
         self._tasks = tasks
@@ -48,12 +50,13 @@ class Runner:
         self._events = events
         self._imported = imported  # called when code of the user may have been imported
         self._moved = moved  # called with its ticket when the folder of a job was moved aside
+        self._saver = saver
 
     def run(self, work: Work, before_body: Callable[[], None]) -> JobOutcome:
         """Run the body of this job. Raises what it raises; `outcome.of_exception` says what that
         means."""
         scoreboard = self._scoreboard
-        context = JobContext(work, scoreboard, self._events, self._moved)
+        context = JobContext(work, scoreboard, self._events, self._moved, self._saver)
         if work.model is not None or not self._tasks.has_loaded(work.task):
             scoreboard.load(work.ticket)
         if work.server is not None:
@@ -99,7 +102,7 @@ class Runner:
             command = Command.read(context.inputs)
             return lambda: run_command(
                 command, context.job, context.out(), allowed, self._events,
-                self._setup.limits.value_bytes,
+                self._setup.limits.value_bytes, context.checkpoint_file,
             ), LISTENS if command.stop_signal else NOTHING  # fmt: skip
         body = self._find(work.task)
         if context.model is None:

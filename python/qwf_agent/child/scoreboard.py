@@ -1,5 +1,5 @@
 """A page of memory that a child shares with its parent: what it is running, since when, and the
-progress of that job.
+progress of that job; and the answers of the parent to its checkpoints.
 
 The child writes it without a system call, however often a body reports progress; the parent reads
 it when it needs to. It outlives the child, so a crash loses nothing.
@@ -18,7 +18,9 @@ CHECKSUM = struct.Struct("<I")  # of all that follows in the record
 # Ticket, time on the monotonic clock, whether it is still loading, what the body hears.
 RUNNING = struct.Struct("<Qd?B")
 PROGRESS = struct.Struct("<QQdI")  # version, ticket, fraction, length of the message that follows
-RUNNING_AT, PROGRESS_AT = 0, 64
+SAVED = struct.Struct("<QI")  # number of the checkpoint, length of the refusal that follows
+RUNNING_AT, PROGRESS_AT, SAVED_AT = 0, 64, 2304
+REFUSAL_BYTES = 1000
 READS = 3  # how often a record that is just being written is read
 # What a body hears when it should give its job back: nothing; it may ask its `job`; it has asked to
 # be told.
@@ -45,10 +47,17 @@ class ProgressRecord(NamedTuple):
     message: str
 
 
+class SaveAnswer(NamedTuple):
+    """The answer to a checkpoint: its number, and why it was refused; empty if it is committed."""
+
+    number: int
+    refusal: str
+
+
 class Scoreboard:
-    """One writer, one reader, no lock. A record has a checksum: the reader takes it whole, or keeps
-    the last one that it has read. The order in which a processor shows what another one has written
-    does not matter."""
+    """One writer and one reader of each record, no lock. A record has a checksum: the reader takes
+    it whole, or keeps the last one that it has read. The order in which a processor shows what
+    another one has written does not matter."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, 4096)
@@ -95,6 +104,21 @@ class Scoreboard:
         """The version of the last record if it belongs to this job, else 0 (parent)."""
         record = self.progress()
         return record.version if record is not None and record.ticket == ticket else 0
+
+    def answer_save(self, number: int, refusal: str) -> None:
+        """Answer the checkpoint of this number (parent)."""
+        text = refusal.encode(errors="replace")[:REFUSAL_BYTES]
+        self._write(SAVED_AT, SAVED.pack(number, len(text)) + text)
+
+    def save_answer(self) -> SaveAnswer | None:
+        """The last answer; None if there is none, or it is just being written (child)."""
+        size = SAVED.unpack_from(self._page, SAVED_AT + CHECKSUM.size)[-1]
+        data = self._read(SAVED_AT, SAVED.size + min(size, REFUSAL_BYTES))
+        if data is None:
+            return None
+        number, size = SAVED.unpack_from(data)
+        refusal = data[SAVED.size : SAVED.size + size].decode(errors="replace")
+        return SaveAnswer(number, refusal)
 
     def _write(self, at: int, data: bytes) -> None:
         self._page[at : at + CHECKSUM.size + len(data)] = CHECKSUM.pack(_checksum(data)) + data

@@ -38,7 +38,7 @@ JOB_FACTS = (
         "light",
     ),
     *("vram_mb", "requires", "limit_by", "on_failure", "avoid_host", "expires_at", "timeout"),
-    *("claimed_by", "why", "inputs", "output", "last_error"),
+    *("claimed_by", "why", "inputs", "checkpoint", "saved", "output", "last_error"),
 )
 RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
 JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
@@ -341,6 +341,9 @@ def _show_job(
     one["run"] = f"{one['run_id']}  {one['node_id']}" if one["run_id"] is not None else None
     if one["resolved_inputs"] is not None:
         one["inputs"] = one["resolved_inputs"]
+    if one["checkpoint_at"] is not None:
+        saved_at = drawing.words.moment(one["checkpoint_at"])
+        one["saved"] = f"{saved_at}, by attempt {one['checkpoint_attempt']}"
     if one["status"] not in {*drawing.OVER, "skipped", "running"}:
         one["why"] = "\n".join(_reasons(conn, one["id"]))
     output.show(drawing.facts({**one, **_redundant(one, attempts)}, JOB_FACTS))

@@ -19,10 +19,11 @@ from psycopg.rows import DictRow, dict_row
 from qwf_agent.agent import db
 from qwf_agent.app import App, Model
 from qwf_agent.child.cancel import new_events
-from qwf_agent.child.messages import Work
+from qwf_agent.child.messages import Message, Work
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import JobOutcome, describe, of_exception, render, report
 from qwf_agent.child.runner import Runner
+from qwf_agent.child.saving import Saver
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import Limits, Setup
 from qwf_agent.child.tasks import Tasks
@@ -158,9 +159,10 @@ class _Worker:
         self._scoreboard, events = Scoreboard(), new_events()
         stack.callback(self._scoreboard.close)
         stack.callback(events.close)
+        self._saver = _Saver(conn, self._scoreboard, self._setup.limits.value_bytes)
         self._runner = Runner(
             self._setup, tasks, loaded, self._scoreboard, events, lambda: None,
-            lambda _, moved: print(moved.sentence()),
+            lambda _, moved: print(moved.sentence()), self._saver,
         )  # fmt: skip
         known = {
             "tasks": sorted({*tasks.names(), *([LLM] if self._servers else [])}),
@@ -239,9 +241,11 @@ class _Worker:
         work = Work(
             1, job["job_id"], job["run_id"], job["node_id"], job["task"], job["queue"],
             job["attempt"], job["project"], job["out_dir"], texts["labels"],
-            job["required_model"], texts["inputs"], job["created_at"].isoformat(), self._place,
+            job["required_model"], texts["inputs"], job["created_at"].isoformat(),
+            job["checkpoint"] and json.dumps(job["checkpoint"]), self._place,
             self._servers.get(job["required_model"]),
         )  # fmt: skip
+        self._saver.job = job
         error: BaseException | None = None
         reported = self._scoreboard.progress_version(work.ticket)
         try:
@@ -272,6 +276,29 @@ class _Worker:
         finish = "select * from qwf.finish_many(%s)"
         row = self._conn.execute(finish, [f"[{text.decode()}]"]).fetchone()
         return str(row["verdict"]) if row else "lost"
+
+
+class _Saver(Saver):
+    """Stores the checkpoints of the running job."""
+
+    job: DictRow
+
+    def __init__(
+        self, conn: psycopg.Connection[DictRow], scoreboard: Scoreboard, value_bytes: int
+    ) -> None:
+        super().__init__(self._store, scoreboard, value_bytes)
+        self._conn, self._scoreboard = conn, scoreboard
+
+    def _store(self, message: Message) -> None:
+        _, _, number, text = message
+        save, refusal = "select qwf.progress(%s, %s, checkpoint => %s)", ""
+        try:
+            self._conn.execute(save, [self.job["job_id"], self.job["token"], text])
+        except psycopg.Error as error:
+            if not (error.sqlstate or "").startswith("QW"):
+                raise
+            refusal = str(error)
+        self._scoreboard.answer_save(number, refusal)
 
 
 @contextlib.contextmanager

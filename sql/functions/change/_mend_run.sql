@@ -22,12 +22,14 @@ declare
     select p from _qwf.plan_retry(p_run, p_graph, p_context, p_from_node) p);
   v_again bigint[] := array(
     select p.job_id from unnest(v_plan) p where p.verdict = 'runs again' order by p.job_id);
+  v_anew bigint[] := array(select p.job_id from unnest(v_plan) p where p.anew);
   v_resumed bigint[] := array(select p.job_id from unnest(v_plan) p where p.resumes);
 begin
   if not exists (select from unnest(v_plan) p where p.verdict in ('new', 'runs again')) then
     return '{}';
   end if;
   perform _qwf.notice_clean_up(p_run, v_again);
+  perform _qwf.drop_checkpoints(p_run, v_anew, p_from_node);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = p_run.id;
   if p_graph <> p_run.graph_id then

@@ -38,7 +38,7 @@ begin
           n.failed, m.reused, n.elements)
         else coalesce(n.changed, n.failed,
           b.node_id || case when b.job_id is null then ' is new' else ' runs again' end) end,
-      coalesce(m.resumes, false)
+      coalesce(m.resumes, false), n.changed is not null or f.idx is not null
     from node n
     left join again a on a.idx = n.idx
     left join follower f on f.idx = n.idx
@@ -52,7 +52,7 @@ begin
     ) m on n.elements is not null and n.failed is not null and n.changed is null
       and f.idx is null
     union all
-    select j.node_id, null, j.id, 'removed', 'the definition no longer has it', false
+    select j.node_id, null, j.id, 'removed', 'the definition no longer has it', false, false
     from qwf.jobs j
     where j.run_id = p_run.id and j.node_idx >= 0 and p_graph <> p_run.graph_id
       and not exists (select from node n where n.job_id = j.id)

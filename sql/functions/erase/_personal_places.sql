@@ -31,6 +31,7 @@ as $$
     ('qwf.job_attempts.log_tail', 'logs'),
     ('qwf.live_logs.tail', 'logs'),
     ('qwf.run_files.rel_path', 'output'),
+    ('qwf.checkpoints.value', 'output'),
     ('qwf.input_answers.value', 'answers'),
     ('qwf.input_answers.acting_for', 'acting_for'),
     ('qwf.outbox.error', 'errors'),

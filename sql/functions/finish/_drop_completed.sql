@@ -33,7 +33,7 @@ begin
     using report r
     where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
     returning j.id, r.token, j.attempt, j.queue, j.task, j.queued_at, j.claimed_at, j.project,
-      j.key, j.key_state, j.limit_place
+      j.key, j.key_state, j.limit_place, j.beat_at
   ), counted as (
     insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
     select date_bin('1 minute', p_now, 'epoch'), e.queue, e.task, 'completed',
@@ -46,7 +46,7 @@ begin
     count(*), array_agg(e.id), array_agg(e.token),
     array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'), null,
     array_agg(e.limit_place) filter (where e.limit_place is not null),
-    array_agg(e.id) filter (where e.attempt > 1)
+    array_agg(e.id) filter (where e.attempt > 1 or e.beat_at is not null)
     into v_ended.count, v_ended.ids, v_ended.dropped, v_ended.keys, v_ended.events,
       v_ended.places, v_retried
   from ended e;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
 -- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, places
 --   in lines, the lease and the timeout in the row of a queue, what jobs wait for, next_element of
---   maps, and what was erased.
+--   maps, what was erased, and checkpoints.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.
@@ -51,6 +51,11 @@ begin
       array_to_string(j.erased_parts, ', '))
     from qwf.jobs j
     where j.erased_parts is not null and j.finished_at is null;
+  return query
+    select 'a checkpoint is of an attempt that its job has had', 'job ' || c.job_id,
+      format('attempt %s of %s', c.attempt, coalesce(j.attempt::text, 'a job that is gone'))
+    from qwf.checkpoints c left join qwf.jobs j on j.id = c.job_id
+    where (c.attempt between 1 and j.attempt) is not true;
   if not pg_is_in_recovery() then
     return query
       select 'a live log has its job', 'job ' || l.job_id, 'the job is gone'

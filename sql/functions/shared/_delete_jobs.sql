@@ -20,6 +20,7 @@ begin
   delete from qwf.live_logs l where l.job_id = any (p_jobs);
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.waits w where w.job_id = any (p_jobs);
+  delete from qwf.checkpoints c where c.job_id = any (p_jobs);
   delete from qwf.jobs j where j.id = any (p_jobs);
 end $$;
 

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/workers/progress
 -- Purpose: Records the progress of a body.
--- Guarantees: Never waits. Changes nothing for a stale token.
--- Locks: the job, if nobody else has locked it.
--- Raises: QW005 for a fraction outside 0 to 1, and for a checkpoint or a series, which have their
---   places in the protocol and are not kept yet.
+-- Guarantees: Changes nothing for a stale token. Never waits, unless it has a checkpoint: that is
+--   kept once the transaction commits, or the answer is lost.
+-- Locks: the job; without a checkpoint only if nobody else has locked it.
+-- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is not an object or too large,
+--   and for a series, which has its place in the protocol and is not kept yet.
 
 begin;
 
@@ -25,10 +26,15 @@ begin
     raise exception using errcode = 'QW005', message = 'invalid progress',
       detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
   end if;
-  if num_nonnulls(progress.checkpoint, progress.series) > 0 then
+  if progress.series is not null then
     raise exception using errcode = 'QW005', message = 'not built yet',
-      detail = 'checkpoint and series cannot be kept by this version',
-      hint = 'leave them out: nothing of this call is written';
+      detail = 'series cannot be kept by this version',
+      hint = 'leave it out: nothing of this call is written';
+  end if;
+  if progress.checkpoint is not null
+    and not _qwf.save_checkpoint(progress.job_id, progress.token, progress.checkpoint)
+  then
+    return 'lost';
   end if;
   select j.* into v_job
   from qwf.jobs j
@@ -51,8 +57,9 @@ begin
   end;
 end $$;
 comment on function qwf.progress is
-  'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '
-  '(the job is not yours any more). checkpoint and series are refused until they can be kept.';
+  'Records the fraction done (0 to 1), a message, and a checkpoint, an object that claim hands to '
+  'the next attempt; returns ok, cancel (stop the body; a checkpoint was kept) or lost (the job is '
+  'not yours any more; nothing was written). series is refused until it can be kept.';
 call _qwf.allow('qwf.progress', 'qwf_worker');
 
 commit;

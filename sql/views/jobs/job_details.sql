@@ -32,13 +32,15 @@ select
   coalesce(j.on_failure, q.on_failure) as failure_means,
   coalesce(q.lease, (select s.lease from qwf.settings s)) as lease,
   j.lease_expires_at - clock.now as lease_left,
-  c.login as stop_login, c.acting_for as stop_acting_for, c.requested_at as stop_at
+  c.login as stop_login, c.acting_for as stop_acting_for, c.requested_at as stop_at,
+  k.value as checkpoint, k.attempt as checkpoint_attempt, k.at as checkpoint_at
 from qwf.jobs j
 cross join (select qwf.now() as now) clock
 left join qwf.runs r on r.id = j.run_id
 left join qwf.queues q on q.name = j.queue
 left join qwf.workers w on w.id = j.claimed_by
-left join qwf.cancel_requests c on c.job_id = j.id;
+left join qwf.cancel_requests c on c.job_id = j.id
+left join qwf.checkpoints k on k.job_id = j.id;
 comment on view qwf.job_details is
   'Every column of qwf.jobs except the token, and what its run, queue, worker and the settings '
   'add: select * from qwf.job_details where id = 7.';
@@ -182,5 +184,9 @@ comment on column qwf.job_details.stop_login is
 comment on column qwf.job_details.stop_acting_for is
   'For whom that login said it acts; nobody checks it.';
 comment on column qwf.job_details.stop_at is 'When somebody asked to stop it.';
+comment on column qwf.job_details.checkpoint is
+  'The value that its body saved last, for the next attempt; null: none.';
+comment on column qwf.job_details.checkpoint_attempt is 'The attempt that saved it.';
+comment on column qwf.job_details.checkpoint_at is 'When it was saved.';
 
 commit;

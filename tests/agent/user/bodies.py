@@ -26,7 +26,7 @@ from typing import Any
 
 import psycopg
 
-from qwf_agent import App, PermanentError, Release, TemporaryError
+from qwf_agent import App, Checkpoint, PermanentError, Release, TemporaryError
 from qwf_agent.app import Job
 from qwf_agent.child.messages import pack_answer
 from qwf_agent.config import find_dsn
@@ -602,3 +602,46 @@ def call(url: str, seconds: float = 0.005) -> None:
     """Call a server, and take a while for it."""
     with urllib.request.urlopen(url, timeout=10):
         time.sleep(seconds)
+
+
+@app.task()
+def epochs(folder: Path, last: int, job: Job, checkpoint: Checkpoint) -> dict[str, int]:
+    """Trains from where an attempt before has come to; waits after three epochs for its gate."""
+    done: int = checkpoint.value.get("epoch", 0)
+    data = checkpoint.step("download", lambda: {"by": job.attempt})
+    for epoch in range(done + 1, last + 1):
+        checkpoint.save({"epoch": epoch})
+        with (folder / "saved").open("a") as file:
+            file.write(f"{job.attempt}:{epoch}\n")
+        while epoch == done + 3 and not (folder / f"gate-{job.attempt}").exists():
+            time.sleep(0.01)
+    return {"downloaded_by": data["by"]}
+
+
+@app.task()
+def odd_checkpoints(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Saves what cannot be saved, and from a thread."""
+    said = []
+    for value in ([1], {"qwf.steps": {}}, {"x": {1, 2}}, {"x": float("nan")}, {"x": "\0"},
+                  {"x": "\ud800"}, {"x": "x" * (1 << 20)}):  # fmt: skip
+        try:
+            checkpoint.save(value)  # type: ignore[arg-type]
+        except ValueError as error:
+            said.append(str(error))
+    pair = checkpoint.step("pair", lambda: (1, Path("/a")))
+    thread = threading.Thread(target=checkpoint.save, args=({"from": "thread"},))
+    thread.start()
+    thread.join()
+    checkpoint.value["from"] = "nowhere"  # a copy
+    again = checkpoint.step("pair", lambda: ("never",))
+    return {"said": said, "pair": [pair, again], "value": checkpoint.value}
+
+
+@app.task()
+def saving_often(count: int, checkpoint: Checkpoint) -> dict[str, int]:
+    """Saves again and again, and notes each save that has returned."""
+    for number in range(count):
+        checkpoint.save({"number": number})
+        print(number, flush=True)
+        time.sleep(0.02)
+    return checkpoint.value

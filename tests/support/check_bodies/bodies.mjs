@@ -18,6 +18,12 @@
     await pause(seconds * 1000);
     return {};
   },
+  'check.checkpoint': async (_, { job, save }) => {
+    if (job.checkpoint) return { found: job.checkpoint };
+    await save({ step: 1 });
+    await save({ step: 2 });
+    throw new Error('killed');
+  },
   'check.fail': async ({ kind, message }) => {
     throw new { error: Error, tempfail: TemporaryError, fatal: PermanentError }[kind](message);
   },

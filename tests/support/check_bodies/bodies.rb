@@ -19,6 +19,13 @@
     sleep inputs["seconds"]
     {}
   },
+  "check.checkpoint" => lambda { |_, job|
+    return { found: job.checkpoint } if job.checkpoint
+
+    job.save(step: 1)
+    job.save(step: 2)
+    raise "killed"
+  },
   "check.fail" => lambda { |inputs, _|
     kinds = { "error" => RuntimeError, "tempfail" => TemporaryError, "fatal" => PermanentError }
     raise kinds.fetch(inputs["kind"]), inputs["message"]

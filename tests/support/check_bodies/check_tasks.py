@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from qwf_agent import FROM_AGENT, App, PermanentError, TemporaryError
+from qwf_agent import FROM_AGENT, App, Checkpoint, PermanentError, TemporaryError
 
 app = App()
 
@@ -47,6 +47,15 @@ def progress(seconds: float, status_callback: Any = FROM_AGENT) -> dict[str, Any
     status_callback(0.5, "half")
     time.sleep(seconds)
     return {}
+
+
+@app.task("check.checkpoint")
+def checkpoint(checkpoint: Checkpoint = FROM_AGENT) -> dict[str, Any]:
+    if not checkpoint.value:
+        checkpoint.save({"step": 1})
+        checkpoint.save({"step": 2})
+        raise RuntimeError("killed")
+    return {"found": checkpoint.value}
 
 
 @app.task("check.fail")

@@ -12,7 +12,8 @@ from qwf_agent.cli.worker_check.kit import STARTS_WITHIN_S, Kit
 from qwf_agent.look import connection
 
 TASKS = {
-    "check.echo", "check.sleep", "check.stubborn", "check.progress", "check.fail", "check.output",
+    "check.checkpoint", "check.echo", "check.fail", "check.output", "check.progress", "check.sleep",
+    "check.stubborn",
 }  # fmt: skip
 WAKES_WITHIN_MS = 50
 WAKES = 9

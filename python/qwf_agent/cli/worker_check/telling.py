@@ -1,4 +1,4 @@
-"""Checks: what people see of a body: its progress, and what it prints."""
+"""Checks: what a body tells while it runs: its progress, its checkpoint, and what it prints."""
 
 from __future__ import annotations
 
@@ -33,6 +33,26 @@ def progress(kit: Kit) -> str:
     kit.expect(row["status"] == "running", f"{seen}, but only at the end.")
     kit.completes(job)
     return f"{seen}, while the body ran."
+
+
+@check(
+    "checkpoint",
+    about="What a body saves is there when the next attempt begins.",
+    hint="give bodies the column checkpoint of claim, and a way to save: progress(job_id, token, "
+    "checkpoint => value); save in a transaction that has committed before the report",
+    section="Renew",
+)
+def checkpoint(kit: Kit) -> str:
+    """Run a body that saves twice and fails, and then returns what it finds."""
+    kit.worker()
+    job = kit.enqueue("check.checkpoint", max_attempts=2, backoff=[0.1])
+    row = kit.completes(job)
+    kit.expect(row["attempt"] == 2, "The first attempt completed; it should have failed.")
+    kit.expect(row["checkpoint"] == {"step": 2},
+               f"The checkpoint is {row['checkpoint']}; the body saved step 2 last.")  # fmt: skip
+    kit.expect(row["output"] == {"found": {"step": 2}},
+               f"The second attempt returned {row['output']}; step 2 was saved.")  # fmt: skip
+    return "The second attempt found what the first one saved last."
 
 
 @check(
@@ -97,4 +117,4 @@ def empty_log(kit: Kit) -> str:
     return "The log is empty."
 
 
-CHECKS = (progress, live_log, kept_log, empty_log)
+CHECKS = (progress, checkpoint, live_log, kept_log, empty_log)

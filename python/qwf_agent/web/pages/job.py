@@ -34,7 +34,7 @@ select d.id, d.run_id, d.graph_id, d.node_idx, d.node_id, d.queue, d.task, d.sta
   right(d.last_error, 1000) as error_end, d.last_exit_code, d.login, d.acting_for,
   d.schedule, d.key, d.once, d.labels,
   d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now, d.stop_login,
-  d.stop_acting_for, d.stop_at,
+  d.stop_acting_for, d.stop_at, d.checkpoint_attempt, d.checkpoint_at,
   d.workflow, d.run_status
 from qwf.job_details d
 where d.id = %(job)s
@@ -44,7 +44,8 @@ select v.name, pg_column_size(v.value) as stored, length(t.text) as letters,
   left(t.text, 60001) as text
 from qwf.job_details d
 cross join lateral (values
-  ('inputs', d.inputs), ('resolved', d.resolved_inputs), ('output', d.output)) v (name, value)
+  ('inputs', d.inputs), ('resolved', d.resolved_inputs), ('output', d.output),
+  ('checkpoint', d.checkpoint)) v (name, value)
 cross join lateral (
   select case when pg_column_size(v.value) < 4000000 then v.value::text end as text) t
 where d.id = %(job)s and v.value is not null
