@@ -20,9 +20,11 @@ from bench.scenarios.scale import scale
 from bench.scenarios.serve import serve
 from bench.scenarios.snapshot import snapshot
 from bench.scenarios.throughput import throughput
+from bench.scenarios.waiters import waiters
 from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
     web, pack, serve, plain, hop, horizon, retention, queues, kept, keys, followed,
+    waiters,
 )  # fmt: skip

@@ -16,12 +16,13 @@ from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlE
 from qwf_agent.app.options import SqlValue, id_of, json_of, texts
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
 from qwf_agent.app.values import moment
+from qwf_agent.app.waiter import AsyncWaiter, Waiter
 from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
-    "Enqueued", "JobStatus", "NewJob", "NodeStatus", "answer", "answer_async", "cancel",
-    "cancel_async", "enqueue_many", "enqueue_many_async", "retry", "retry_async", "status",
-    "status_async", "wait", "wait_async",
+    "AsyncWaiter", "Enqueued", "JobStatus", "NewJob", "NodeStatus", "Waiter", "answer",
+    "answer_async", "cancel", "cancel_async", "enqueue_many", "enqueue_many_async",
+    "retry", "retry_async", "status", "status_async", "wait", "wait_async",
 ]  # fmt: skip
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
