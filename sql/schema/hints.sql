@@ -34,6 +34,14 @@ create sequence qwf.last_roll_up_xid minvalue 0 start 0;
 comment on sequence qwf.last_roll_up_xid is
   'The transaction that has set next_roll_up: the hint counts only if it has committed.';
 
+create sequence qwf.prune_firing minvalue 0 start 0;
+comment on sequence qwf.prune_firing is
+  'Id of the last firing that prune() has looked at in this round; only a hint.';
+
+create sequence qwf.close_firing minvalue 0 start 0;
+comment on sequence qwf.close_firing is
+  'Id of the last open firing that a tick has looked at in this round; only a hint.';
+
 create sequence qwf.prune_job minvalue 0 start 0;
 comment on sequence qwf.prune_job is
   'Id of the last job that prune() has looked at in this round; only a hint.';

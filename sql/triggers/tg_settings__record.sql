@@ -15,8 +15,8 @@ as $$
 declare
   v_kind constant text := tg_argv[0];
   v_left_out constant text[] := '{name,args,created_at,paused_at,effective_lease,effective_timeout,
-    next_at,last_due_at,last_fired_at,last_job_id,last_run_id,last_success_at,fired,skipped,failed,
-    last_error}';
+    next_at,last_due_at,last_fired_at,last_job_id,last_run_id,fired,skipped,failed,last_error,
+    resume_at}';
   v_old jsonb := case when tg_op <> 'INSERT' then to_jsonb(old) end;
   v_new jsonb := case when tg_op <> 'DELETE' then to_jsonb(new) end;
 begin

@@ -64,6 +64,7 @@ CALLS: dict[str, dict[str, str]] = {
         "catch_up": "'one'",
         "overlap": "'skip'",
         "project": "''",
+        "options": "'{}'",
     },
     "deregister_worker": {"worker": WORKER},
     "doctor": {"checks": "'{tick}'"},
@@ -73,7 +74,8 @@ CALLS: dict[str, dict[str, str]] = {
     "enable_schedule": {"name": "'hourly'"},
     "forget_host": {"host": "'box-9'"},
     "fire_schedule": {"name": "'hourly'"},
-    "next_times": {"name": "'hourly'"},
+    "due_times": {"name": "'hourly'"},
+    "backfill": {"name": "'hourly'", "since": "'2026-01-01'", "until": "'2026-01-02'"},
     "enqueue": {
         "task": "'t'",
         "args": "'{}'",

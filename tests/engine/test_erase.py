@@ -31,7 +31,7 @@ WHO = "who acted, as the database proves it"
 BOX = "the name of a box, a worker, a model or a card, or what it reports about itself"
 ADMIN = "an administrator writes it, and no job or person comes with it"
 ENGINE = "one of few words or numbers that only the engine writes"
-UNTOUCHED = "schedules are not touched: what an administrator has set up runs again"
+UNTOUCHED = "schedules are not touched: what an administrator has set up runs, or is refused, again"
 EXCEPTIONS: dict[str, tuple[str, ...]] = {
     CODE: (
         "qwf.jobs: queue task project node_id schedule required_model requires",
@@ -81,6 +81,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
     ),
     ENGINE: (
         "qwf.jobs: on_failure run_if backoff erased_parts",
+        "qwf.firings: outcome reason result",
         "qwf.job_attempts: outcome",
         "qwf.run_files: kind",
         "qwf.outbox: kind",
@@ -93,7 +94,8 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
     ),
     UNTOUCHED: (
         "qwf.schedules: name task workflow cron timezone args queue project catch_up overlap"
-        " last_error",
+        " options backfill_of last_error",
+        "qwf.firings: schedule backfill_of error",
     ),
 }
 

@@ -3,7 +3,7 @@
 --   dependencies. It is queued until one of them starts: what it waits is not counted as running.
 -- Guarantees: The counters are recounted, under the run's lock: the reset of nodes and maps is no
 --   event, so there are no changes to add up.
--- Locks: the caller has locked the run.
+-- Locks: the caller has locked the run. The firings of schedules that enqueued it.
 -- Raises: QW008 if another live run has taken its key meanwhile.
 -- Called by: _mend_run.
 
@@ -43,6 +43,8 @@ begin
   ) c
   cross join qwf.graphs g
   where r.id = p_run.id and g.id = r.graph_id;
+  update qwf.firings f set result = null, ended_at = null, reopened = true
+  where f.run_id = p_run.id;
   perform _qwf.apply_events(v_ready);
 exception
   when unique_violation then

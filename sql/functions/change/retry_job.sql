@@ -4,7 +4,8 @@
 --   replace, read under its lock. It waits again, as a new job of its key would. A node is retried
 --   through its run, and takes its inputs from there. A job that has not ended is not locked, so
 --   its worker can report meanwhile.
--- Locks: the job, if it has failed or been cancelled; for a node as retry_run.
+-- Locks: the job, if it has failed or been cancelled, and the firings of schedules that enqueued
+--   it; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
 
 begin;
@@ -50,6 +51,8 @@ begin
   if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
     raise unique_violation;
   end if;
+  update qwf.firings f set result = null, ended_at = null, reopened = true
+  where f.job_id = v_job.id;
   insert into _qwf.event_log (at, job_id, kind, detail)
   values (qwf.now(), v_job.id, 'retried',
     case when retry_job.args <> v_job.inputs then jsonb_build_object('old_args', v_job.inputs)

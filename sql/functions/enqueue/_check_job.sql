@@ -2,7 +2,7 @@
 -- Purpose: Refuses a standalone job that could not run.
 -- Guarantees: Finds every invalid argument of enqueue before a row is written.
 -- Raises: QW005 for a bad value, QW001 for an unknown limit.
--- Called by: enqueue_many, enqueue.
+-- Called by: enqueue, enqueue_many, _option_problems.
 
 begin;
 

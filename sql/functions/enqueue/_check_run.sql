@@ -2,7 +2,7 @@
 -- Purpose: Refuses a run with an argument that could not be stored, or that no agent could use.
 -- Guarantees: Looks at everything except the workflow and whether the context fits it.
 -- Raises: QW005.
--- Called by: enqueue_run.
+-- Called by: enqueue_run, _option_problems.
 
 begin;
 

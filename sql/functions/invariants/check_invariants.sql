@@ -25,10 +25,12 @@ as $$
   select * from _qwf.kept_invariants()
   union all
   select * from _qwf.graph_invariants()
+  union all
+  select * from _qwf.schedule_invariants()
 $$;
 comment on function qwf.check_invariants is
-  'Violated invariants: which, of which job, run, limit or sequence, and the numbers. A healthy '
-  'database has none at any moment.';
+  'Violated invariants: which, of which job, run, limit, schedule or sequence, and the numbers. A '
+  'healthy database has none at any moment.';
 call _qwf.allow('qwf.check_invariants', 'qwf_viewer');
 
 commit;

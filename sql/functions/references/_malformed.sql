@@ -2,7 +2,7 @@
 -- Purpose: Returns what is wrong with the shape of one expression.
 -- Guarantees: Null for a well-formed expression. Checks this object alone, not the values inside
 --   it; never raises.
--- Called by: _resolve_expression, _expression_problems, _fold_inside.
+-- Called by: _due_problems, _expression_problems, _fold_inside, _resolve_expression.
 
 begin;
 

@@ -2,9 +2,9 @@
 -- Purpose: Enqueues the job or run of a schedule for the time at which it is due.
 -- Guarantees: A failed enqueue is undone and returned as an error, so that other schedules
 --   continue; not one that passes (see _is_passing_error). Label due has the time.
--- Notifies: as enqueue and enqueue_run.
+-- Notifies: as enqueue_many and enqueue_run.
 -- Raises: errors that pass: the schedule stays due.
--- Called by: _fire_due.
+-- Called by: _fire_once.
 
 begin;
 
@@ -17,8 +17,7 @@ declare
   v_started qwf.started;
   v_detail text;
 begin
-  v_started := _qwf.start_scheduled(p_schedule,
-    jsonb_build_object('due', (to_jsonb(p_due at time zone 'UTC') #>> '{}') || 'Z'));
+  v_started := _qwf.start_scheduled(p_schedule, p_due, _qwf.fire_labels(p_schedule, p_due));
   return row(v_started.job_id, v_started.run_id, null::text);
 exception
   when others then

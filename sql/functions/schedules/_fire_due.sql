@@ -1,10 +1,13 @@
 -- Deploy qwf:functions/schedules/_fire_due
--- Purpose: Enqueues everything that one schedule is due for, and sets its next time.
--- Guarantees: next_at changes in the transaction that enqueues, so that no time fires twice. Fires
---   at most 100 times a call; the rest stays due. A time that cannot be enqueued is counted and
---   skipped. A schedule that is never due again (this server lacks its time zone) is switched off,
---   with the reason. A warning tells which missed times do not fire.
--- Locks: expects the schedule locked by the caller.
+-- Purpose: Enqueues everything that one schedule is due for, records it, and sets its next time.
+--   Returns how many jobs or runs it has enqueued.
+-- Guarantees: next_at changes in the transaction that enqueues, so that no time fires twice. Looks
+--   at 100 times a call at most; the rest stays due. With catch_up one the latest of several missed
+--   times fires; the others are recorded, and told of in a warning. A time that cannot be enqueued
+--   is recorded and left out. A backfill is switched off at its end; so is a schedule that is never
+--   due again (this server lacks its time zone), with the reason.
+-- Locks: expects the schedule locked by the caller. The schedule that a backfill belongs to, if it
+--   is free: else the backfill stays due.
 -- Raises: errors that pass (see _is_passing_error), so that the time is not skipped.
 -- Called by: _fire_schedules.
 
@@ -18,49 +21,43 @@ declare
   v_grace constant interval := '1 minute';
   v_schedule qwf.schedules := p_schedule;
   v_due timestamptz := p_schedule.next_at;
-  v_fired _qwf.fired;
-  v_count int := 0;
+  v_start timestamptz := p_schedule.next_at;  -- the first time that may fire
+  v_verdict text;
 begin
-  if v_schedule.catch_up = 'none' and v_due < p_now - v_grace then
-    v_due := _qwf.next_fire(v_schedule, p_now - v_grace);
-    v_schedule.skipped := v_schedule.skipped + 1;
-    perform _qwf.warn_of_missed(v_schedule, 'are dropped', p_schedule.next_at);
-  elsif v_schedule.catch_up = 'one' and _qwf.next_fire(v_schedule, v_due) <= p_now - v_grace then
-    perform _qwf.warn_of_missed(v_schedule, 'fire once', p_schedule.next_at);
+  if p_schedule.backfill_of is not null then
+    perform from qwf.schedules s where s.name = p_schedule.backfill_of
+    for no key update skip locked;
+    if not found and exists (select from qwf.schedules s where s.name = p_schedule.backfill_of) then
+      return 0;
+    end if;
+  elsif p_schedule.catch_up = 'none' and v_due < p_now - v_grace then
+    v_start := _qwf.next_fire(p_schedule, p_now - v_grace);
+  elsif p_schedule.catch_up = 'one' then
+    v_start := greatest(v_due, _qwf.latest_fire(p_schedule, p_now));
+  end if;
+  if v_start > v_due then
+    v_schedule.skipped := v_schedule.skipped + _qwf.record_missed(p_schedule, v_start, p_now);
+    v_due := v_start;
   end if;
   for v_turn in 1..100 loop
     exit when v_due is null or v_due > p_now;
-    if v_schedule.overlap = 'skip'
-      and _qwf.is_unfinished(v_schedule.last_job_id, v_schedule.last_run_id) then
-      exit when v_schedule.catch_up = 'all';  -- stays due until the last one has ended
-      v_schedule.skipped := v_schedule.skipped + 1;
-    else
-      v_fired := _qwf.enqueue_scheduled(v_schedule, v_due);
-      v_schedule.last_error := v_fired.error;
-      if v_fired.error is null then
-        v_schedule.last_job_id := v_fired.job_id;
-        v_schedule.last_run_id := v_fired.run_id;
-        v_schedule.last_due_at := v_due;
-        v_schedule.last_fired_at := p_now;
-        v_count := v_count + 1;
-      else
-        v_schedule.failed := v_schedule.failed + 1;
-      end if;
-    end if;
-    v_due := _qwf.next_fire(v_schedule,
+    v_verdict := _qwf.firing_verdict(v_schedule, v_due);
+    exit when v_verdict = 'wait';  -- stays due
+    v_schedule := _qwf.fire_once(v_schedule, v_due, v_verdict, p_now);
+    v_due := _qwf.next_due(v_schedule,
       case v_schedule.catch_up when 'all' then v_due else p_now end);
   end loop;
+  if v_due is null and v_schedule.backfill_of is null then
+    v_schedule.last_error := format('never due again: time zone %s', v_schedule.timezone);
+  end if;
   update qwf.schedules s set
     next_at = v_due, enabled = v_due is not null,
     last_due_at = v_schedule.last_due_at, last_fired_at = v_schedule.last_fired_at,
-    last_success_at = coalesce(_qwf.succeeded_at(s.last_job_id, s.last_run_id), s.last_success_at),
     last_job_id = v_schedule.last_job_id, last_run_id = v_schedule.last_run_id,
-    fired = s.fired + v_count, skipped = v_schedule.skipped, failed = v_schedule.failed,
-    last_error = case
-      when v_due is null then format('never due again: time zone %s', v_schedule.timezone)
-      else v_schedule.last_error end
+    fired = v_schedule.fired, skipped = v_schedule.skipped, failed = v_schedule.failed,
+    last_error = v_schedule.last_error
   where s.name = v_schedule.name;
-  return v_count;
+  return v_schedule.fired - p_schedule.fired;
 end $$;
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_is_unfinished
 -- Purpose: True when a job or a run has not ended.
 -- Guarantees: False for nulls, and for what retention has deleted.
--- Called by: fire_schedule, _fire_schedules, _fire_due.
+-- Called by: _cancel_last, _check_fire, _fire_schedules, _firing_verdict.
 
 begin;
 

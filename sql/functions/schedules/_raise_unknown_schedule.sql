@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_raise_unknown_schedule
 -- Purpose: Raises QW001 and suggests the name that was probably meant.
 -- Raises: QW001, always.
--- Called by: drop_schedule, enable_schedule, fire_schedule, next_times.
+-- Called by: backfill, drop_schedule, due_times, enable_schedule, fire_schedule.
 
 begin;
 

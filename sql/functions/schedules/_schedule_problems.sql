@@ -12,8 +12,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_workflow text := split_part(p_schedule.workflow, '@', 1);
-  v_args text := _qwf.json_problem(p_schedule.args, (select s.max_value_bytes from qwf.settings s));
   v_known boolean := exists (select from qwf.workflows w where w.name = v_workflow);
+  v_due timestamptz;
 begin
   return query
     select rule.path, rule.problem, rule.hint
@@ -21,6 +21,8 @@ begin
       ('name', (p_schedule.name ~ '^[a-z][a-z0-9_.-]{0,62}$') is not true,
         format('%L is not a valid name', left(p_schedule.name, 200)),
         'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first'),
+      ('name', p_schedule.name ~ '[.]backfill[.][0-9]+$', 'is a name that backfills have',
+        'choose a name that does not end with .backfill and a number'),
       ('task', num_nonnulls(p_schedule.task, p_schedule.workflow) <> 1,
         'give either a task or a workflow',
         'task => ''name'' enqueues a job, workflow => ''name'' a run'),
@@ -31,9 +33,6 @@ begin
         coalesce(
           _qwf.did_you_mean(v_workflow, array(select w.name from qwf.workflows w where w.current)),
           'register it first: qwf apply DIR, or select qwf.register_workflow(''{...}'')')),
-      ('args', (jsonb_typeof(p_schedule.args) = 'object') is not true,
-        'must be a JSON object', null),
-      ('args', v_args is not null, v_args, 'pass large data by file or reference'),
       ('project', octet_length(p_schedule.project) > 500, 'has more than 500 bytes', null),
       ('queue', p_schedule.queue is not null and p_schedule.workflow is not null,
         'has no effect for a workflow', 'its nodes name their queues'),
@@ -44,16 +43,17 @@ begin
           'create it first: select qwf.create_queue(''name'')')),
       ('catch_up', (p_schedule.catch_up in ('one', 'none', 'all')) is not true,
         'must be one, none or all', null),
-      ('overlap', (p_schedule.overlap in ('skip', 'allow')) is not true,
-        'must be skip or allow', null)
+      ('overlap', (p_schedule.overlap in ('skip', 'allow', 'replace')) is not true,
+        'must be skip, allow or replace', null),
+      ('overlap', p_schedule.overlap = 'replace' and p_schedule.catch_up = 'all',
+        'replace loses times that catch_up all keeps', 'leave one of the two out')
     ) rule (path, violated, problem, hint)
     where rule.violated;
   return query select p.* from _qwf.timing_problems(p_schedule) p;
-  if v_known and jsonb_typeof(p_schedule.args) = 'object' then
-    return query
-      select 'args for ' || p.path, p.problem, p.hint
-      from _qwf.context_problems(_qwf.graph_for(p_schedule.workflow), p_schedule.args) p;
+  if not found then
+    v_due := _qwf.next_fire(p_schedule, qwf.now());
   end if;
+  return query select p.* from _qwf.work_problems(p_schedule, v_due, v_known) p;
 end $$;
 
 commit;

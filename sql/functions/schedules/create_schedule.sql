@@ -13,7 +13,8 @@ create function qwf.create_schedule(
   minute int default null, hours int[] default null, every interval default null,
   anchor timestamptz default null, timezone text default 'UTC', args jsonb default '{}',
   queue text default 'default', catch_up text default 'one', overlap text default 'skip',
-  enabled boolean default null, priority int default 100, project text default '')
+  enabled boolean default null, priority int default 100, project text default '',
+  options jsonb default '{}')
 returns timestamptz
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -52,6 +53,7 @@ begin
   v_new.enabled := coalesce(create_schedule.enabled, v_old.enabled, true);
   v_new.priority := coalesce(create_schedule.priority, 100);
   v_new.project := coalesce(create_schedule.project, '');
+  v_new.options := coalesce(create_schedule.options, '{}');
   perform _qwf.raise_problems('QW005', 'invalid schedule',
     array(select p from _qwf.schedule_problems(v_new) p));
   v_new.next_at := case
@@ -68,7 +70,8 @@ begin
 end $$;
 comment on function qwf.create_schedule is
   'Enqueues a task or workflow repeatedly: by cron, by minute and hours, or at a fixed interval; '
-  'returns when it is next due. QW005 lists all problems. A second call with the same name '
+  'returns when it is next due. {"$from": "due.date"} in args or options is the day for which it '
+  'fires. QW005 lists all problems. A second call with the same name '
   'replaces the schedule; enabled null keeps the old value, and a new schedule is on.';
 call _qwf.allow('qwf.create_schedule', 'qwf_admin');
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/schedules/drop_schedule
 -- Purpose: Deletes a schedule.
--- Guarantees: Its jobs and runs stay.
--- Locks: the schedule.
+-- Guarantees: Its jobs, runs and firings stay; ticks go on to record how the work ends. Its
+--   backfills go on.
+-- Locks: the schedule. A tick that fires it comes first, or does not fire.
 
 begin;
 
@@ -17,7 +18,8 @@ begin
   end if;
 end $$;
 comment on function qwf.drop_schedule is
-  'Deletes a schedule; the jobs and runs it has enqueued stay. QW001 no such schedule.';
+  'Deletes a schedule; the jobs and runs it has enqueued stay, so do its firings and backfills. '
+  'QW001 no such schedule.';
 call _qwf.allow('qwf.drop_schedule', 'qwf_admin');
 
 commit;

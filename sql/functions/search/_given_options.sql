@@ -39,7 +39,7 @@ begin
   return query
   select 'schedule', s.name, s.task, s.queue, jsonb_strip_nulls(jsonb_build_object(
       'queue', nullif(s.queue, 'default'), 'priority', nullif(s.priority, 100),
-      'project', nullif(s.project, ''))), null::text[]
+      'project', nullif(s.project, '')) || s.options), null::text[]
   from qwf.schedules s
   where s.task is not null and (v_all and s.enabled or s.name = p_schedule);
   return query

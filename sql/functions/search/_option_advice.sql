@@ -35,9 +35,9 @@ begin
     when p_kind = 'job' then format('give %s, or %s => %s in SQL', v_words, p_option,
       case when v_plain then p_declared else quote_literal(p_declared) end)
     when p_option in ('queue', 'priority', 'project') then 'give ' || v_words
-    -- neither a schedule nor a node has these
-    when p_option in ('labels', 'expires') then 'a schedule cannot give it'
-    else 'a schedule cannot give it: schedule a workflow whose node has ' || v_node
+    else 'give --options ' || _qwf.shell_quoted(format('{"%s": %s}', p_option, case
+      when v_plain or p_option in ('backoff', 'labels', 'requires') then p_declared
+      else to_json(p_declared)::text end))
   end;
 end $$;
 

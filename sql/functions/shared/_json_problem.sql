@@ -9,7 +9,7 @@
 --   hundredth of its size. A deeper value could be stored, but a function that walks it could run
 --   out of stack, and so could clients.
 -- Called by: _backoff_seconds, _check_json, _read_reports, _record_attempts, _record_unusual,
---   _schedule_problems.
+--   _work_problems.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_take_lock
 -- Purpose: Takes one of the locks of the engine until the end of the transaction.
 -- Locks: the row of the lock, for which it waits.
--- Called by: create_schedule, register_pipeline, register_workflow.
+-- Called by: backfill, create_schedule, register_pipeline, register_workflow.
 
 begin;
 

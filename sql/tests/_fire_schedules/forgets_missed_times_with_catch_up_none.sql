@@ -8,7 +8,7 @@ select qwf.create_schedule('x', 't', cron => '*/5 * * * *', catch_up => 'none');
 select qwf_test.set_now('2026-03-01 15:32:00+00');
 select is(_qwf.fire_schedules(), 0, 'three hours later');
 select is((select next_at from qwf.schedules), '2026-03-01 15:35:00+00', 'the next time');
-select is((select skipped from qwf.schedules), 1::bigint, 'and counts the missed times once');
+select is((select skipped from qwf.schedules), 42::bigint, 'and counts the missed times');
 select qwf_test.set_now('2026-03-01 15:35:40+00');
 select is(_qwf.fire_schedules(), 1, 'a late tick misses nothing');
 select qwf_test.set_now('2026-03-01 16:00:30+00');

@@ -17,10 +17,10 @@ select is(_qwf.option_advice('job', 'light', 'true'), 'give --light, or light =>
   'a flag');
 select is(_qwf.option_advice('schedule', 'queue', 'it''s'), 'give --queue ''it''"''"''s''',
   'a quote');
-select is(_qwf.option_advice('schedule', 'expires', '1 day'), 'a schedule cannot give it', 'never');
+select is(_qwf.option_advice('schedule', 'expires', '1 day'), 'give --options ''{"expires": "1 day"}''', 'by its options');
 select is(_qwf.option_advice('schedule', 'max_attempts', '5'),
-  'a schedule cannot give it: schedule a workflow whose node has retry: {max_attempts: 5}',
-  'by a workflow');
+  'give --options ''{"max_attempts": 5}''',
+  'by its options, as a number');
 
 select * from finish();
 rollback;

@@ -6,8 +6,8 @@ select throws_ok($$ select qwf.create_schedule('A b', every => '1 month') $$, 'Q
 select qwf_test.explains(
   $$ select qwf.create_schedule('A b', 't', cron => '70 25 * * *', timezone => 'Europe/Berln',
        args => '[]', queue => 'none', catch_up => 'some', overlap => null) $$,
-  E'name: %\nargs: %\nqueue: %\ncatch_up: %\noverlap: %\ncron minute: %\ncron hour: %'
-  '\ntimezone: %', 'lists all problems');
+  E'name: %\nqueue: %\ncatch_up: %\noverlap: %\ncron minute: %\ncron hour: %\ntimezone: %'
+  '\nargs: %', 'lists all problems');
 select throws_ok(
   $$ select qwf.create_schedule('x', 't', cron => '@daily', timezone => 'Europe/Berln') $$,
   'QW005', 'invalid schedule', 'a typing error');

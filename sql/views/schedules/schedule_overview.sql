@@ -1,5 +1,6 @@
 -- Deploy qwf:views/schedules/schedule_overview
--- Purpose: The schedules: what they enqueue, when, and how the last firing went.
+-- Purpose: The schedules: what they enqueue, when, and how the last firing went; of a backfill how
+--   far it is.
 
 begin;
 
@@ -20,13 +21,30 @@ select
   date_trunc('second', s.next_at - clock.now) as next_in,
   coalesce(j.status::text, r.status::text) as last_status,
   s.fired, s.skipped, s.failed, left(s.last_error, 80) as last_error, s.args,
-  coalesce(case when j.status = 'completed' then j.finished_at end,
-    case when r.status = 'completed' then r.finished_at end, s.last_success_at) as last_success_at,
-  s.last_job_id, s.last_run_id, s.last_fired_at, s.catch_up, s.overlap, s.queue, s.every
+  (
+    select max(e.at) from (
+      select max(f.ended_at) as at from qwf.firings f
+      where coalesce(f.backfill_of, f.schedule) = s.name and f.result = 'completed'
+      union all
+      select j.finished_at where j.status = 'completed'
+      union all
+      select r.finished_at where r.status = 'completed') e) as last_success_at,
+  s.last_job_id, s.last_run_id, s.last_fired_at, s.catch_up, s.overlap, s.queue, s.every,
+  s.options, s.backfill_of, s.at_once, s.again, s.planned, s.ends_at, s.resume_at,
+  p.open, p.completed, p.failed as ended_otherwise,
+  case when s.backfill_of is not null then s.planned - s.fired - s.skipped - s.failed end as ahead
 from qwf.schedules s
 cross join (select qwf.now() as now) clock
 left join qwf.jobs j on j.id = s.last_job_id
 left join qwf.runs r on r.id = s.last_run_id
+left join lateral (
+  select
+    count(*) filter (where d.result is null) as open,
+    count(*) filter (where d.result = 'completed') as completed,
+    count(*) filter (where d.result <> 'completed') as failed
+  from qwf.firing_details d
+  where d.schedule = s.name and d.outcome = 'fired' and s.backfill_of is not null
+  having s.backfill_of is not null) p on true
 order by s.next_at, s.name;
 comment on view qwf.schedule_overview is
   'One row per schedule, the next due first; the rest of it is in qwf.schedules.';
@@ -45,22 +63,38 @@ comment on column qwf.schedule_overview.last_status is
   'State of the job or run it enqueued last; null: none, or deleted.';
 comment on column qwf.schedule_overview.fired is 'How often it fired.';
 comment on column qwf.schedule_overview.skipped is
-  'How often it was due and did not fire, because of overlap or of catch_up none.';
+  'How many times were left out; firing_details says which, and why.';
 comment on column qwf.schedule_overview.failed is 'How often it was due and could not enqueue.';
 comment on column qwf.schedule_overview.last_error is
   'Why it could not enqueue when it was last due.';
 comment on column qwf.schedule_overview.args is 'Args of the job, context of the run.';
 comment on column qwf.schedule_overview.last_success_at is
-  'When the newest of its jobs or runs that completed has ended; null: none has. Not known of a '
-  'queue that drops completed jobs, nor of one that ended after the next had started.';
+  'When the newest of its jobs or runs that completed has ended, also of its backfills; null: none '
+  'is known.';
 comment on column qwf.schedule_overview.last_job_id is 'Job that it enqueued last; null: none.';
 comment on column qwf.schedule_overview.last_run_id is 'Run that it enqueued last; null: none.';
 comment on column qwf.schedule_overview.last_fired_at is 'When it fired last.';
 comment on column qwf.schedule_overview.catch_up is
-  'one, none or all: how often it fires for times that were missed.';
+  'How it treats missed times. one: it fires for the latest; none: for none; all: for each.';
 comment on column qwf.schedule_overview.overlap is
-  'skip: it does not fire while its last work goes on; allow: it does.';
+  'While its last work goes on: skip: it does not fire; allow: it does; replace: it cancels that '
+  'work first.';
 comment on column qwf.schedule_overview.queue is 'Queue of its jobs; null: it enqueues runs.';
 comment on column qwf.schedule_overview.every is 'Its interval; null: it has none.';
+comment on column qwf.schedule_overview.options is 'Other options of the job or run.';
+comment on column qwf.schedule_overview.backfill_of is
+  'The schedule that it backfills; null, as the columns after it: it is no backfill.';
+comment on column qwf.schedule_overview.at_once is 'How many of its firings may be open at once.';
+comment on column qwf.schedule_overview.again is
+  'True: it also fires for times that have completed before.';
+comment on column qwf.schedule_overview.planned is 'How many times the backfill has.';
+comment on column qwf.schedule_overview.ends_at is 'End of its times, itself not one of them.';
+comment on column qwf.schedule_overview.resume_at is
+  'The time at which it goes on when it is switched on; null: it is on, or has ended.';
+comment on column qwf.schedule_overview.open is 'How many of its jobs or runs have not ended.';
+comment on column qwf.schedule_overview.completed is 'How many of its jobs or runs completed.';
+comment on column qwf.schedule_overview.ended_otherwise is
+  'How many of its jobs or runs failed, were cancelled, or are not known.';
+comment on column qwf.schedule_overview.ahead is 'How many of its times are still to come.';
 
 commit;

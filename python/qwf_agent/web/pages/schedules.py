@@ -11,7 +11,7 @@ from qwf_agent.web.site.page import Page
 
 SCHEDULES = """
 select s.*, extract(epoch from s.next_in) as next_s,
-  array(select t from qwf.next_times(s.name) t) as times
+  array(select t.due_at from qwf.due_times(s.name) t) as times
 from qwf.schedule_overview s
 where %(project)s::text is null or s.project = %(project)s::text
 order by s.next_at, s.name

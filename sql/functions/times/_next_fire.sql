@@ -1,8 +1,9 @@
--- Deploy qwf:functions/schedules/_next_fire
+-- Deploy qwf:functions/times/_next_fire
 -- Purpose: Returns when a schedule is next due after a given instant.
 -- Guarantees: Depends only on its arguments, so that a restart changes nothing. Null if it is never
 --   due again, or if this server does not know the time zone.
--- Called by: create_schedule, enable_schedule, next_times, _fire_due.
+-- Called by: create_schedule, enable_schedule, _as_backfill, _check_fire, _count_times, _due_scope,
+--   _fire_due, _latest_fire, _next_due, _schedule_problems.
 
 begin;
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_read_cron_field
+-- Deploy qwf:functions/times/_read_cron_field
 -- Purpose: Returns the numbers that one field of a cron expression names.
 -- Guarantees: Never raises. Sorted, each once. A range may wrap around the end of the field (22-2,
 --   FRI-MON); a step continues across it.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_cron_local
+-- Deploy qwf:functions/times/_cron_local
 -- Purpose: Returns the next local time that a cron expression matches, on a clock that is never set
 --   forward or back.
 -- Guarantees: After the given time, in whole minutes. Skips whole fields. Null: never.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_cron_next
+-- Deploy qwf:functions/times/_cron_next
 -- Purpose: Returns the next instant at which a cron expression is due in a time zone.
 -- Guarantees: A local time that occurs twice counts once, the first time; it counts twice if the
 --   hour field begins with * or names all hours. A skipped local time counts at the instant after

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_instants_of_local_time
+-- Deploy qwf:functions/times/_instants_of_local_time
 -- Purpose: Returns the instants at which the clocks of a time zone show a given time.
 -- Guarantees: One instant. Two, in order, if the clocks show the time twice because they are set
 --   back. If they never show it because they are set forward: the instant of that change.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_timing_problems
+-- Deploy qwf:functions/times/_timing_problems
 -- Purpose: Returns what is wrong with the times of a schedule.
 -- Guarantees: Reports all problems at once. A schedule without problems is due some day.
 -- Called by: _schedule_problems.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_cron_day
+-- Deploy qwf:functions/times/_cron_day
 -- Purpose: Returns the first day that a cron expression matches, from a given day on.
 -- Guarantees: Steps by month, not by minute, and looks at most 41 years ahead: 29 February falls on
 --   a given weekday at least every 40 years, and no other match is rarer. Null: never.

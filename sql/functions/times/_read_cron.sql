@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_read_cron
+-- Deploy qwf:functions/times/_read_cron
 -- Purpose: Reads a cron expression: minute, hour, day of month, month, day of week, or one of the @
 --   names.
 -- Guarantees: Never raises: problems has at most one problem for each field. Combines the two day

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_is_timezone
+-- Deploy qwf:functions/times/_is_timezone
 -- Purpose: True when a name is a time zone of this server.
 -- Guarantees: Never raises. False for abbreviations (CEST) and written-out rules (FOO+3), which
 --   Postgres also accepts: they know no summer time or are a typing error.
