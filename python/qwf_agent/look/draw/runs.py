@@ -65,10 +65,13 @@ def headline(status: Row) -> Text:
 
 
 def earlier_tries(tries: Sequence[Row], is_over: bool) -> list[Text]:
-    """How the tries of a run before this one ended, a line each."""
+    """How the tries of a run before this one ended, a line each; with their versions, if the run
+    moved from one to another."""
+    moved = len({row.get("version") for row in tries}) > 1
     return [
         Text.assemble(
             (f"try {row['try']} ", "bold"),
+            f"of version {row['version']} " if moved else "",
             state(row["status"]),
             f" {moment(row['finished_at'])} after {duration(row['seconds'])}",
             (f": {row['error']}" if row["error"] else "", "red"),
