@@ -304,7 +304,8 @@ def test_a_run_is_retried_from_a_node(visit: Visit, db: Db) -> None:
     plan = operator.text(f"/runs/{run}?show=retry&node=all%2Fb")
     assert '<option value="all/b" selected>' in plan
     assert "Retry: 2 nodes run" in plan
-    send(operator, f"/runs/{run}?show=retry", "retry_run", run_id=run, from_node="all/b")
+    here = f"/runs/{run}?show=retry&node=all%2Fb"
+    send(operator, here, "retry_run", run_id=run, from_node="all/b")
     query = "select string_agg(status::text, ' ' order by node_idx) from qwf.jobs"
     assert one(db, query) == "completed queued blocked"
 

@@ -124,9 +124,8 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
         output.show_json(status)
         return
     output.show(drawing.run(drawing.visible_values(status)))
-    is_over = status["run"]["status"] in drawing.OVER
     tries = [{**one, "finished_at": moment(one["finished_at"])} for one in status["tries"]]
-    for line in drawing.earlier_tries(drawing.visible_values(tries), is_over):
+    for line in drawing.earlier_tries(drawing.visible_values(tries), status["run"]):
         output.show(line)
     output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
     for node in status["nodes"]:

@@ -64,16 +64,19 @@ def headline(status: Row) -> Text:
     return text
 
 
-def earlier_tries(tries: Sequence[Row], is_over: bool) -> list[Text]:
-    """How the tries of a run before this one ended, a line each."""
+def earlier_tries(tries: Sequence[Row], run: Row) -> list[Text]:
+    """How the tries of a run before this one ended, a line each; with their versions, if the run
+    moved from one to another."""
+    moved = any(row["version"] != run["workflow_version"] for row in tries)
     return [
         Text.assemble(
             (f"try {row['try']} ", "bold"),
+            f"of version {row['version']} " if moved else "",
             state(row["status"]),
             f" {moment(row['finished_at'])} after {duration(row['seconds'])}",
             (f": {row['error']}" if row["error"] else "", "red"),
         )
-        for row in (tries[:-1] if is_over else tries)
+        for row in (tries[:-1] if run["status"] in OVER else tries)
     ]
 
 

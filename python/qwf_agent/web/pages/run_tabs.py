@@ -73,7 +73,7 @@ order by e.id desc
 limit 100
 """
 TRIES = """
-select t.try, t.status, t.started_at, t.finished_at, t.seconds, t.node_id, t.error
+select t.try, t.status, t.version, t.started_at, t.finished_at, t.seconds, t.node_id, t.error
 from qwf.run_tries t
 where t.run_id = %(run)s::bigint
 order by t.try desc
