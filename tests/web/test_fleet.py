@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -509,3 +510,23 @@ def test_whatever_agents_send_the_pages_show(visit: Visit, db: Db) -> None:
     assert "\u202e" not in page
     history = visit("admin").get("/history/hosts?host=box-a&span=10m")
     assert json.loads(history.text)["lines"]["cpu"] == [43]
+
+
+def test_a_box_is_switched_off_and_on_with_all_the_queues_that_are_ticked(
+    visit: Visit, db: Db
+) -> None:
+    for queue in ("cpu", "gpu", "llm"):
+        worker(db, "box-a", queue)
+    admin = visit("admin")
+    page = admin.text("/fleet")
+    sheet = page[page.index('id="act-worker_control-box-a-off-hard"') :].partition("</form>")[0]
+    assert re.findall(r'name="queue" value="(\w+)" checked', sheet) == ["cpu", "gpu", "llm"]
+    off = {"host": "box-a", "state": "off", "policy": "hard", "queue": ["cpu", "llm"]}
+    assert "cpu, llm on box-a is off" in admin.do("worker_control", **off).text
+    stopped = "select queue from qwf.switched_off where host = 'box-a' order by queue"
+    assert db.execute(stopped).fetchall() == [("cpu",), ("llm",)]
+    assert "Switch box-a on" in admin.text("/fleet")
+    answer = admin.do("worker_control", host="box-a", state="on")
+    assert (answer.status_code, "tick queues first" in answer.text) == (400, True)
+    admin.do("worker_control", host="box-a", state="on", queue=["cpu", "llm"])
+    assert db.execute(stopped).fetchall() == []

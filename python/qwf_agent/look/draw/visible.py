@@ -63,12 +63,15 @@ def without_escapes(text: str) -> str:
     return ESCAPES.sub("", text) if "\x1b" in text else text
 
 
+def last_written(text: str) -> str:
+    """The output of a program, of each line what follows its last carriage return. Workers in other
+    languages send it as it came."""
+    return last_writing(text.encode(), ended=True).decode() if "\r" in text else text
+
+
 def printed(text: str) -> str:
-    """The output of a program as a terminal shows it in the end: of each line what follows its last
-    carriage return, and no orders to a terminal. Workers in other languages send it as it came."""
-    if "\r" in text:
-        text = last_writing(text.encode(), ended=True).decode()
-    return without_escapes(text)
+    """The output of a program as a terminal shows it in the end, without orders to the terminal."""
+    return without_escapes(last_written(text))
 
 
 def visible_values(value: Any) -> Any:

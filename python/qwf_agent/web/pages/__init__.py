@@ -54,6 +54,7 @@ DATA: tuple[Data, ...] = (
     *overview.DATA,
     *run.DATA,
     *run_map.DATA,
+    *job.DATA,
     *host.DATA,
     *queues.DATA,
     *preview.DATA,

@@ -16,7 +16,7 @@ from qwf_agent.web.forms import exact_json
 from qwf_agent.web.pages import waiting
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
-from qwf_agent.web.site.page import NotFoundError, Page
+from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 MOST_TEXT = 60_000  # letters of a JSON value that are shown
 MOST_SOURCES = 100
@@ -138,7 +138,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "pictures": files.pictures(request.app.state.files, listed),
         "elements": await look.rows(ELEMENTS, job=number) if job["elements"] is not None else [],
         "log": await look.row(LOG, job=number) if job["status"] == "running" else None,
-        "follow": "follow" in request.query_params,
+        "follow": request.query_params.get("follow") != "no",
     }
     return page | await _hindrances(look, job)
 
@@ -154,6 +154,12 @@ async def read_attempt(request: Request, look: Look) -> dict[str, Any]:
     if row["attempt"] is None:
         raise NotFoundError(f"Job {number} has no attempt {attempt} that has ended.")
     return {"job": number, "attempt": row}
+
+
+async def read_log(request: Request, look: Look) -> str:
+    """The log that is kept of an attempt that has ended, as its body wrote it."""
+    found = await read_attempt(request, look)
+    return str(found["attempt"]["log"] or "")
 
 
 async def missing(look: Look, number: int) -> str:
@@ -376,3 +382,4 @@ PAGES = (
     Page("/jobs/{job:int}", "job.html", read, every_s=2),
     Page("/jobs/{job:int}/attempts/{attempt:int}", "attempt.html", read_attempt),
 )
+DATA = (Data("/jobs/{job:int}/attempts/{attempt:int}/log", read_log),)

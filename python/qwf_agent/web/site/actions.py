@@ -189,6 +189,8 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
             given[name] = (kind, [text for text in listed if text])
             if name in TICKED and not given[name][1]:
                 raise NothingTickedError(name)
+    if action == "worker_control" and "queue" not in given:
+        raise NothingTickedError("queues")
     return database.named_call(action, given)
 
 
@@ -246,7 +248,12 @@ async def perform(
 
 
 def _in_calls(action: str, form: FormData) -> list[FormData]:
-    """The form, or several if it names more jobs or runs than a call takes."""
+    """The form; or several if it names more jobs or runs than a call takes, or several queues of a
+    box to switch."""
+    queues = form.getlist("queue") if action == "worker_control" else []
+    if len(queues) > 1:
+        rest = [(key, value) for key, value in form.multi_items() if key != "queue"]
+        return [FormData([*rest, ("queue", queue)]) for queue in queues]
     for name, most in A_CALL.items():
         if name in ACTIONS[action].arguments and len(form.getlist(name)) == 1:
             ids = str(form[name]).split(",")
@@ -299,7 +306,9 @@ async def _with_secrets(action: str, form: FormData, person: Person) -> FormData
 def told(action: str, form: FormData, rows: connections.Rows) -> str:
     """The sentence of the page when it is done."""
     values = [next(iter(row.values())) for row in rows]
-    said = {name.removeprefix(f"{action}."): str(value) for name, value in form.items()}
+    said = {
+        name.removeprefix(f"{action}."): ", ".join(map(str, form.getlist(name))) for name in form
+    }
     good = sum(row.get("verdict") in DONE for row in rows)
     said |= {"result": str(values[0]) if values else "", "ok": str(good), "all": str(len(rows))}
     return ACTIONS[action].done.format_map(said) + _refusals(rows)

@@ -181,6 +181,10 @@ class Site:
             except NotFoundError as error:
                 return JSONResponse({"why": str(error)}, 404)
             headers = {"Cache-Control": f"private, max-age={data.fresh_s}", "Vary": "Cookie"}
+            if isinstance(found, str):
+                return PlainTextResponse(
+                    found, headers=headers | {"Content-Disposition": "attachment"}
+                )
             return JSONResponse(found, headers=headers)
 
         return self.person(sent)

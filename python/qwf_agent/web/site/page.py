@@ -76,9 +76,11 @@ class Page:
 class Data:
     """Data that a script of a page fetches, sent as JSON; a browser asks again after `fresh_s`.
 
+    A text is sent as it is, for the browser to store.
+
     `read` raises NotFoundError.
     """
 
     path: str
-    read: Callable[[Request, Look], Awaitable[dict[str, Any]]]
+    read: Callable[[Request, Look], Awaitable[dict[str, Any] | str]]
     fresh_s: int = 1

@@ -21,6 +21,7 @@ from qwf_agent import __version__
 from qwf_agent.look import masking, query
 from qwf_agent.look.draw import words
 from qwf_agent.look.draw.visible import printed, visible, without_escapes
+from qwf_agent.web.drawings import log_lines
 from qwf_agent.web.reads.database import Look, named_call
 from qwf_agent.web.site import actions
 from qwf_agent.web.site.access import Session
@@ -243,6 +244,7 @@ _ENVIRONMENT.globals |= {
 _ENVIRONMENT.filters |= {
     "length": length,
     "as_json": as_json,
+    "log_lines": log_lines.read,
     "arguments": lambda value: query.in_words(masking.masked(value)),
     "size": words.size,
     "tokens": words.tokens,
