@@ -76,11 +76,15 @@ def followed_logs(worker: str) -> Query:
     return Query("select * from qwf.followed_logs({})", (worker,), soft=True)
 
 
-def report_log(job_id: int, token: str, printed: int, tail: str) -> Query:
-    """Sends the end of a running job's log; false when nobody follows it any more."""
-    return Query(
-        "select * from qwf.report_log({}, {}, {}, {})", (job_id, token, printed, tail), soft=True
-    )
+def report_log(
+    job_id: int, token: str, printed: int, tail: str, streamed: tuple[int, str | None] | None, *,
+    ended: bool,
+) -> Query:  # fmt: skip
+    """Sends the end of a running job's log, and how many bytes it has streamed with the last of
+    them; false when nobody follows it any more, or when the end of its stream is not stored."""
+    size, text = streamed or (None, None)
+    given = job_id, token, printed, tail, size, text, ended
+    return Query("select * from qwf.report_log({}, {}, {}, {}, {}, {}, {})", given, soft=True)
 
 
 def worker_orders(worker: str) -> Query:

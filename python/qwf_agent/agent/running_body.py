@@ -52,6 +52,12 @@ class RunningBody:
             return 0, ""
         return self.process.log.whole_tail(max_bytes)
 
+    def streamed(self) -> tuple[int, str] | None:
+        """How many bytes it has streamed, and the last of them; None before the first."""
+        if not self._claims or self.process is None:
+            return None
+        return self.process.scoreboard.stream.read(self._claims[0].ticket)
+
     def progress_version(self) -> int:
         """Version of its last progress report; 0 before its first."""
         if not self._claims or self.process is None:

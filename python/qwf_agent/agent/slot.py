@@ -29,12 +29,14 @@ from qwf_agent.child.messages import (
     ORDER_DONE,
     READY,
     SAVE,
+    STREAMED,
     Garbled,
     Message,
     pack_jobs,
 )
 from qwf_agent.child.outcome import JobOutcome
 from qwf_agent.child.setup import Setup
+from qwf_agent.child.stream_page import clip
 from qwf_agent.child.tasks import IMPORT_S
 from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.guardian import Guardian
@@ -265,6 +267,8 @@ class Slot:
         unstarted = [claim for claim in self.claims if claim is not running]
         if running is not None and process.garbled is not None:
             running.forced_outcome = running.forced_outcome or _garbled(process.garbled)
+        if running is not None:
+            running.streamed = process.scoreboard.stream.read(running.ticket)
         log = process.log.take()
         process.close()
         self._guardian.remove(process.pid, sweep=exit_.status != 0)
@@ -321,6 +325,11 @@ class Slot:
             if claim is None:
                 raise Garbled(f"a checkpoint of the ticket {ticket}, which is not of its jobs")
             self.checkpoints.append(NewCheckpoint(claim, number, text))
+        elif kind == STREAMED:
+            ticket, written, text = values
+            if not self.claims or self.claims[0].ticket != ticket:
+                raise Garbled(f"a stream of the ticket {ticket}, which is not that of its job")
+            self.claims[0].streamed = written, clip(text)
         elif kind == ORDER_DONE:
             ticket, error = values
             self.orders.take_answer(ticket, error)

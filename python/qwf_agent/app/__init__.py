@@ -110,10 +110,20 @@ class Job:
     project: str = ""
     labels: Mapping[str, Any] = field(default_factory=dict)
     _stopping: StopEvent | None = field(default=None, repr=False, compare=False)
+    _stream: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 
     def stopping(self) -> bool:
         """Return True if the body should save what it has and raise Release."""
         return self._stopping is not None and self._stopping.is_set()
+
+    def stream(self, text: str) -> None:
+        """Add text to what those get who follow the job now with `jobs.stream`. It makes no system
+        call, and nothing is sent while nobody follows; the last 64 KiB are kept while the body
+        runs. Raises TypeError for what is no text."""
+        if not isinstance(text, str):
+            raise TypeError(f"job.stream takes a text, not {text!r}")
+        if self._stream is not None:
+            self._stream(text)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,16 @@ from qwf_agent.app.calls import Steps, document, drive, drive_async, number, val
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlExpression
 from qwf_agent.app.options import SqlValue, id_of, json_of, texts
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
+from qwf_agent.app.streams import Streamed, stream, stream_async
 from qwf_agent.app.values import moment
 from qwf_agent.app.waiter import AsyncWaiter, Waiter
 from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
-    "AsyncWaiter", "Enqueued", "JobStatus", "NewJob", "NodeStatus", "Waiter", "answer",
+    "AsyncWaiter", "Enqueued", "JobStatus", "NewJob", "NodeStatus", "Streamed", "Waiter", "answer",
     "answer_async", "cancel", "cancel_async", "enqueue_many", "enqueue_many_async",
-    "retry", "retry_async", "status", "status_async", "wait", "wait_async",
+    "retry", "retry_async", "status", "status_async", "stream", "stream_async",
+    "wait", "wait_async",
 ]  # fmt: skip
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

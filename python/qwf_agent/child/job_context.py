@@ -47,7 +47,7 @@ class JobContext:
         work = self._work
         return Job(
             work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
-            work.project, _parse_object(work.labels), self.events.stopping,
+            work.project, _parse_object(work.labels), self.events.stopping, self._stream,
         )  # fmt: skip
 
     @cached_property
@@ -99,6 +99,9 @@ class JobContext:
             return []
         mark_again(self.folder.path, self._mark)
         return self.folder.files()
+
+    def _stream(self, text: str) -> None:
+        self._scoreboard.stream.write(self._work.ticket, text)
 
     @property
     def _mark(self) -> FolderMark:

@@ -30,6 +30,7 @@ from qwf_agent.child.messages import (
     MOVED,
     ORDER_DONE,
     READY,
+    STREAMED,
     Message,
     Unpacker,
     Work,
@@ -130,6 +131,7 @@ class Child:
             if os.getpid() != self._pid:
                 os._exit(0)  # the body forked, and this is the copy
             seconds = time.monotonic() - started
+            self._send_streamed(ticket)
             self._put_back()
             if seconds > STARTS_S:
                 self._end_left_processes()
@@ -235,6 +237,12 @@ class Child:
     def _send_moved(self, ticket: int, moved: Moved) -> None:
         print(f"warning: {moved.sentence()}", flush=True)
         self._send((MOVED, ticket, *moved))
+
+    def _send_streamed(self, ticket: int) -> None:
+        """Send the end of what the body has streamed: the next body writes its own over it."""
+        streamed = self._channel.scoreboard.stream.read(ticket)
+        if streamed is not None:
+            self._send((STREAMED, ticket, *streamed))
 
     def _is_used_up(self) -> bool:
         """Return True if another process has to run the next job: this one uses more memory than it

@@ -26,6 +26,7 @@ MODEL = "model"  # the model it now has, or None; the seconds it took to load
 REUSED = "reused"  # the model that a job needed and that was loaded already
 ORDER_DONE = "order_done"  # ticket of the order; the error, if any
 SAVE = "save"  # ticket of the job; number of the answer; its checkpoint, a JSON text
+STREAMED = "streamed"  # ticket of the job; bytes that its body streamed, and the last of them
 MOVED = "moved"  # ticket of the job; its folder, where that was moved, whose files it has
 # Ticket of the job, outcome, reason, seconds, whether the child is used up, report.
 ANSWER = "answer"
@@ -36,6 +37,7 @@ ANSWER_HEAD = struct.Struct("<BQd?BB")
 ANSWER_MARK = 0
 OUTCOMES = ("completed", "error", "fatal", "tempfail", "cancelled", "lost", "released")
 LONGEST_S = 1e9  # a child says that something took: sums of such times stay finite
+MOST_BYTES = 1 << 62  # a body can have streamed
 MAX_NAME = 200  # characters in the name of a model
 NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 
@@ -173,6 +175,8 @@ def _is_known(message: list[Any]) -> bool:
             return _all(files, str)
         case ["model", str() | None as name, int() | float() as seconds]:
             return 0 <= seconds <= LONGEST_S and (name is None or _is_storable(name))
+        case ["streamed", int(), int() as size, str()]:
+            return 0 <= size < MOST_BYTES
         case ["moved", int(), str(), str(), str()] | ["save", int(), int(), str()]:
             return True
         case ["reused", str()] | ["order_done", int(), str() | None]:

@@ -13,6 +13,8 @@ import time
 import zlib
 from typing import NamedTuple
 
+from qwf_agent.child.stream_page import StreamPage
+
 MESSAGE_BYTES = 2000
 CHECKSUM = struct.Struct("<I")  # of all that follows in the record
 # Ticket, time on the monotonic clock, whether it is still loading, what the body hears.
@@ -60,6 +62,7 @@ class Scoreboard:
     another one has written does not matter."""
 
     def __init__(self) -> None:
+        self.stream = StreamPage()
         self._page = mmap.mmap(-1, 4096)
         self._version = 0
         self._running = Running(0, 0.0, False)  # as last read
@@ -132,6 +135,7 @@ class Scoreboard:
     def close(self) -> None:
         """Free the page."""
         self._page.close()
+        self.stream.close()
 
 
 def _checksum(data: bytes) -> int:

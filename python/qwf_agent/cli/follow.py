@@ -12,11 +12,12 @@ import click
 import psycopg
 from rich.live import Live
 
+from qwf_agent.app import jobs
 from qwf_agent.cli import addresses, arguments, commands, errors, output, server_log
+from qwf_agent.cli.printed_log import PrintedLog
 from qwf_agent.look import connection, draw, standby
 from qwf_agent.look.connection import Connection
 from qwf_agent.system.exit_codes import INTERRUPTED
-from qwf_agent.system.log_pipe import last_writing
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
@@ -30,7 +31,6 @@ order by f.node_idx desc nulls last, f.job_id desc, f.file_no
 limit %s
 """
 NO_LIVE_LOG = f"the live log is {standby.ABSENT}: what an attempt prints comes when it has ended"
-COMPARED = 4096  # characters of the printed end, to find it again in the whole log
 
 give_up = click.option(
     "--timeout", type=arguments.duration, metavar="TIME",
@@ -90,15 +90,17 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
     metavar="N",
     help="Which attempt. Default: the newest.",
 )
+@click.option("--stream", is_flag=True, help="What its body streams; with -f.")
 @addresses.database_to_read(unless="follow")
 def logs(
     conn: Connection, job: int | None, server: str | None, follow: bool, lines: int | None,
-    attempt: int | None,
+    attempt: int | None, stream: bool,
 ) -> None:  # fmt: skip
     """Print the log of a JOB: the end of what its body printed.
 
     With -f, print output as it comes, until the job is over; exit 0 if it completed, 1 if it
-    failed, 2 if it was cancelled. State and progress go to standard error.
+    failed, 2 if it was cancelled. State and progress go to standard error. With --stream it is what
+    the body gives to job.stream, and not the log.
 
     With --server, print the end of what a model server has printed. It comes with the
     heartbeats of the agent, and a server that prints more than 4 KiB between two of them loses
@@ -111,10 +113,14 @@ def logs(
     """
     if (job is None) == (server is None):
         raise click.UsageError("give either a JOB or --server BOX/NAME")
+    if stream and not (job is not None and follow):
+        raise click.UsageError("--stream goes with -f and a JOB")
     if server is not None:
         if attempt:
             raise click.UsageError("--attempt is for jobs, not for --server")
         _show_server_log(conn, server, follow, lines)
+    elif job is not None and stream:
+        raise SystemExit(_print_stream(conn, job))
     elif job is not None and follow:
         if lines:
             raise click.UsageError("-n goes with -f only for --server")
@@ -261,6 +267,18 @@ def _lines(conn: Connection, run_id: int) -> dict[str, Any]:
     return _follow(conn, run_id, tell)
 
 
+def _print_stream(conn: Connection, job: int) -> int:
+    """Print what the body streams as it comes until the job is over."""
+    try:
+        for part in jobs.stream(conn, job):
+            if part.missed:
+                click.echo(f"... {part.missed} bytes skipped ...", err=True)
+            click.echo(draw.visible(part), nl=False)
+    except KeyboardInterrupt:
+        _interrupted("job", job)
+    return EXIT_CODES[connection.call(conn, "result", job_id=job)["status"]]
+
+
 def _follow_log(conn: Connection, job: int) -> int:
     """Print the body's output as it comes until the job is over; state to standard error."""
     printed = PrintedLog()
@@ -288,72 +306,6 @@ def _follow_log(conn: Connection, job: int) -> int:
 
 def _live_log(conn: Connection, job: int) -> dict[str, Any]:
     return connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
-
-
-class PrintedLog:
-    """How much of a job's log has been printed.
-
-    Invariant: of attempt `attempt`, the first `bytes` bytes are printed. Without what its lines
-    have overwritten they are `kept` bytes, and `end` is the last part of those. Attempts up to
-    `ended` are printed completely. A line before the first byte says which attempt it is, if that
-    is not the first; `titled`: it is printed, or not needed.
-    """
-
-    def __init__(self) -> None:
-        self.attempt = self.ended = self.bytes = self.kept = 0
-        self.end = ""
-        self.titled = True
-
-    def print_live(self, attempt: int, offset: int, tail: str) -> None:
-        """Print what is new in `tail`, the end of a log that has `offset` bytes so far."""
-        self._turn_to(attempt)
-        new = offset - self.bytes
-        data = tail.encode()
-        if new > len(data):
-            click.echo(f"... {new - len(data)} bytes skipped ...", err=True)
-            self.kept, self.end = self.kept + new - len(data), ""
-        if new > 0:
-            self._print(data[-new:].decode(errors="ignore"))
-            self.bytes = offset
-
-    def print_rest(self, attempt: int, log: str) -> None:
-        """Print the rest of the log of an attempt that has ended."""
-        self._turn_to(attempt)
-        self.ended = attempt
-        self._print(self._missing(log))
-        if self.end and not self.end.endswith("\n"):
-            click.echo()
-
-    def _missing(self, log: str) -> str:
-        """The rest of `log`, after the part that is printed. If the last printed line had no end
-        yet, it may have been overwritten; then it is written again."""
-        data = log.encode()
-        if data[: self.kept].endswith(self.end.encode()):  # the log is complete
-            return data[self.kept :].decode(errors="ignore")
-        lines, end, open_line = self.end.rpartition("\n")
-        at = self.kept - len(open_line.encode())
-        if open_line and data[:at].endswith((lines + end).encode()):
-            return "\r" + data[at:].decode(errors="ignore")
-        if self.end in log:
-            return log.rpartition(self.end)[2]
-        if open_line and lines:
-            return "\r" + log.rpartition(lines + end)[2]
-        return log
-
-    def _turn_to(self, attempt: int) -> None:
-        if attempt != self.attempt:
-            self.attempt, self.bytes, self.kept, self.end = attempt, 0, 0, ""
-            self.titled = attempt == 1
-
-    def _print(self, text: str) -> None:
-        if text:
-            if not self.titled:
-                self.titled = True
-                click.echo(f"── attempt {self.attempt} ──", err=True)
-            click.echo(text, nl=False)
-            end = last_writing((self.end + text).encode())
-            self.kept += len(end) - len(self.end.encode())
-            self.end = end.decode()[-COMPARED:]
 
 
 def _print_ended(conn: Connection, row: dict[str, Any], printed: PrintedLog) -> None:

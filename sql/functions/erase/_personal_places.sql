@@ -29,7 +29,7 @@ as $$
     ('qwf.job_attempts.error', 'errors'),
     ('qwf.job_attempts.detail', 'errors'),
     ('qwf.job_attempts.log_tail', 'logs'),
-    ('qwf.live_logs.tail', 'logs'),
+    ('qwf.live_logs.tail', 'logs'), ('qwf.live_logs.stream', 'logs'),
     ('qwf.run_files.rel_path', 'output'),
     ('qwf.checkpoints.value', 'output'),
     ('qwf.input_answers.value', 'answers'),

@@ -2,7 +2,8 @@ begin;
 select plan(3);
 
 select qwf.enqueue('a');
-select is(qwf.follow_log(qwf_test.job('a')), row('queued', 0, null, null)::qwf.live_log,
+select is(qwf.follow_log(qwf_test.job('a')),
+  row('queued', 0, null, null, null, null, null)::qwf.live_log,
   'queued');
 select qwf_test.claim('default');
 select qwf_test.report('a', 'completed');

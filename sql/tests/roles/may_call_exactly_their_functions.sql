@@ -9,7 +9,7 @@ create temp table allowed (name, roles) as values
     ('cancel_jobs', '{qwf_producer}'), ('retry_jobs', '{qwf_producer}'),
     ('cancel_runs', '{qwf_producer}'), ('retry_runs', '{qwf_producer}'),
     ('submit_input', '{qwf_producer}'), ('answer_job', '{qwf_producer}'),
-  ('result', '{qwf_producer,qwf_viewer}'), ('run_status', '{qwf_producer,qwf_viewer}'),
+  ('ended', '{qwf_producer,qwf_viewer}'), ('result', '{qwf_producer,qwf_viewer}'), ('run_status', '{qwf_producer,qwf_viewer}'),
     ('run_graph', '{qwf_producer,qwf_viewer}'), ('preview_graph', '{qwf_viewer}'),
     ('stored_graph', '{qwf_viewer}'), ('check_invariants', '{qwf_viewer}'),
     ('doctor', '{qwf_viewer}'), ('losses', '{qwf_viewer}'),

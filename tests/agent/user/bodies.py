@@ -645,3 +645,22 @@ def saving_often(count: int, checkpoint: Checkpoint) -> dict[str, int]:
         print(number, flush=True)
         time.sleep(0.02)
     return checkpoint.value
+
+
+@app.task()
+def streaming(
+    job: Job, words: int, until: str = "", pause: float = 0.0, end: str = ""
+) -> dict[str, Any]:
+    """Streams words, and prints something else. Without a pause it streams all in one call."""
+    while until and not Path(until).exists():
+        time.sleep(0.01)
+    said = [f"wört {number}, " for number in range(words)]
+    for text in said if pause else ["".join(said)]:
+        job.stream(text)
+        time.sleep(pause)
+    print("printed, not streamed")
+    if end == "error" and job.attempt == 1:
+        raise TemporaryError("once")
+    if end == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"words": words}
