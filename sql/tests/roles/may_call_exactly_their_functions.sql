@@ -25,7 +25,7 @@ create temp table allowed (name, roles) as values
   ('wake', '{qwf_worker}'), ('echo', '{qwf_worker}'), ('wake_channel', '{qwf_worker}'),
   ('run_next', '{qwf_producer}'), ('change_job', '{qwf_producer}'),
     ('change_jobs', '{qwf_producer}'), ('retry_job', '{qwf_producer}'),
-  ('retry_run', '{qwf_producer}'), ('create_schedule', '{}'),
+  ('retry_plan', '{qwf_producer,qwf_viewer}'), ('retry_run', '{qwf_producer}'), ('create_schedule', '{}'),
   ('drop_schedule', '{}'), ('enable_schedule', '{}'), ('fire_schedule', '{}'),
     ('next_times', '{qwf_viewer}'),
   ('prune', '{qwf_worker}'),
