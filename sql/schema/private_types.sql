@@ -166,9 +166,9 @@ create type _qwf.planned as (
   node_id text, idx int, job_id bigint, verdict text, because text, resumes boolean,
   anew boolean);
 comment on type _qwf.planned is
-  'What a retry does with a node: reused, runs again, new or removed, and why. resumes: a map of '
-  'which the completed elements are reused. anew: its inputs may differ, or what it does. idx is that of the graph that the run gets, job_id null '
-  'for a new node.';
+  'A node in the plan of a retry: it is reused, runs again, is new or is removed, and why. '
+  'resumes: a map of which the completed elements are reused. anew: its inputs may differ, or what '
+  'it does. idx is that of the graph that the run gets, job_id null for a new node.';
 
 create type _qwf.advanced as (ready bigint[], elements bigint[], counts _qwf.node_count[]);
 comment on type _qwf.advanced is

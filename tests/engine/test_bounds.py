@@ -144,7 +144,16 @@ CALLS: dict[str, dict[str, str]] = {
     "resume_queue": {"name": "'cpu'"},
     "retry_job": {"job_id": "(select id from qwf.jobs where task = 'stopped')", "args": "'{}'"},
     "retry_jobs": {"jobs": "'{1}'"},
-    "retry_run": {"run_id": "(select min(id) from qwf.runs)", "from_node": "'ask'"},
+    "retry_plan": {
+        "run_id": "(select min(id) from qwf.runs)",
+        "from_node": "'ask'",
+        "context": "'{}'",
+    },
+    "retry_run": {
+        "run_id": "(select min(id) from qwf.runs)",
+        "from_node": "'ask'",
+        "context": "'{}'",
+    },
     "retry_runs": {"runs": "'{1}'"},
     "sleep": {"worker": WORKER, "queue": "'cpu'"},
     "stay_asleep": {"worker": WORKER, "queue": "'cpu'", "stats": "'{}'"},

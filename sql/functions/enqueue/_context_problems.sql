@@ -6,7 +6,7 @@
 --   checked if the skip_if is true, or depends on more than the context. Suggests names for the
 --   first five problems only, because each suggestion reads all nodes. Stops after 20 problems, and
 --   says so. Never raises.
--- Called by: enqueue_run, _work_problems.
+-- Called by: enqueue_run, _check_mending, _work_problems.
 
 begin;
 

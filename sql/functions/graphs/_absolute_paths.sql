@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/graphs/_absolute_paths
 -- Purpose: Returns the paths of all references in a compiled value.
 -- Guarantees: Each path starts with a node id, a list of node ids, or a $ name such as $context,
---   $run or $files. If a path starts with an expression, the paths inside that expression are returned
---   instead. What stands under $value is data and is not searched.
--- Called by: _compile_map, _context_needs, _nodes_read, _step_inputs.
+--   $run or $files. If a path starts with an expression, the paths inside that expression are
+--   returned instead. What stands under $value is data and is not searched.
+-- Called by: _compile_map, _context_needs, _nodes_read, _reasons_to_run, _step_inputs.
 
 begin;
 

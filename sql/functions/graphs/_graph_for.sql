@@ -6,7 +6,7 @@
 --   other versions of its pipelines: the same name@version runs something else then.
 -- Raises: QW001 for an unknown workflow or version; QW003, with all problems, when the workflow no
 --   longer fits its pipelines.
--- Called by: enqueue_run, _work_problems.
+-- Called by: enqueue_run, retry_plan, retry_run, _work_problems.
 
 begin;
 

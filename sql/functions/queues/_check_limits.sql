@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/queues/_check_limits
 -- Purpose: Refuses to start nodes whose limit was dropped after they were compiled.
 -- Raises: QW001.
--- Called by: enqueue_run, retry_run.
+-- Called by: _check_mending, enqueue_run.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_raise_no_such_run
 -- Purpose: Raises QW001 with a hint where runs are listed.
 -- Raises: QW001, always.
--- Called by: cancel_run, retry_run, run_graph, run_status, context_notes.
+-- Called by: cancel_run, context_notes, retry_plan, retry_run, run_graph, run_status.
 
 begin;
 

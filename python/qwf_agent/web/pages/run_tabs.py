@@ -210,7 +210,7 @@ async def _show_definition(
 async def _show_retry(
     request: Request, look: Look, run: dict[str, Any], nodes: Rows
 ) -> dict[str, Any]:
-    """What a retry would do, with what the address chooses."""
+    """The plan of a retry, with the choices of the address."""
     asked = request.query_params
     given = {
         "node": asked.get("node") or None,

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_mend_run
+-- Deploy qwf:functions/mending/_mend_run
 -- Purpose: Lets a run that is over go on, by the plan of its retry.
 -- Guarantees: Acts on the rows that retry_plan shows for the same arguments, read again under the
 --   run's lock. If nothing of the plan runs, nothing changes, and the result is empty.

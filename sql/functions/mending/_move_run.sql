@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_move_run
+-- Deploy qwf:functions/mending/_move_run
 -- Purpose: Moves a run that is over to another graph of its workflow.
 -- Guarantees: The jobs of nodes that the graph no longer has are deleted. The others get the place
 --   and the terms (queue, tries, limits and so on) that the graph gives them, and so do their

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_made_by
+-- Deploy qwf:functions/mending/_made_by
 -- Purpose: Returns what makes the result of a node: two nodes with the same value give the same
 --   result for the same context.
 -- Guarantees: References are absolute, so a value says where it comes from, too. Queue, timeouts,

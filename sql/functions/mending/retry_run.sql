@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/retry_run
+-- Deploy qwf:functions/mending/retry_run
 -- Purpose: Runs the nodes of a run again that retry_plan names, with its own definitions or those
 --   of now, and with another context if one is given.
 -- Guarantees: Nodes that are reused keep their outputs. Budgets start again; the history of
@@ -53,8 +53,8 @@ begin
 end $$;
 comment on function qwf.retry_run is
   'Runs failed and cancelled nodes again, from_node if given, what other definitions (latest) or '
-  'other values of the context change, and all nodes downstream; returns how many. retry_plan shows '
-  'it before. A failed map runs only the elements that did not complete again, unless it is named. '
+  'other values of the context change, and all nodes downstream; returns how many. '
+  'retry_plan shows it before. A failed map runs only the elements that did not complete again, unless it is named. '
   'A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have undone is '
   'not done again unless from_node names it. '
   'QW001 no such run or node, QW002 not over, erased or nothing to retry, QW003 the current '

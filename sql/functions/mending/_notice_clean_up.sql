@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_notice_clean_up
+-- Deploy qwf:functions/mending/_notice_clean_up
 -- Purpose: Tells who retries a run which clean-up nodes of it have completed, if a node that they
 --   may have undone keeps its output.
 -- Guarantees: Reads only; called before the nodes are reset.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_reset_nodes
+-- Deploy qwf:functions/mending/_reset_nodes
 -- Purpose: Resets nodes of a run to their initial state.
 -- Guarantees: The history of their attempts stays; the elements of a map that runs again as a whole
 --   are deleted, as its list may differ. The caller counts what the nodes wait for.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_check_mending
+-- Deploy qwf:functions/mending/_check_mending
 -- Purpose: Refuses to retry a run with a graph, a context or a node that it cannot have.
 -- Guarantees: A NOTICE names new values of the context that nothing reads. A context that is the
 --   one that the run has, for the graph that it has, was checked when the run was enqueued.

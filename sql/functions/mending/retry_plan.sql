@@ -1,5 +1,5 @@
--- Deploy qwf:functions/change/retry_plan
--- Purpose: Shows what retry_run would do with the same arguments: what is reused, what runs again,
+-- Deploy qwf:functions/mending/retry_plan
+-- Purpose: Shows the plan of retry_run with the same arguments: what is reused, what runs again,
 --   what is new and what is removed, and why.
 -- Guarantees: Changes nothing and locks nothing. Raises what retry_run would raise, and gives its
 --   notices, except that a plan that runs nothing is shown, and that a key may be taken by then.
@@ -25,7 +25,8 @@ begin
   end if;
   perform _qwf.check_retry(v_run);
   perform _qwf.notice_versions(v_run, coalesce(retry_plan.latest, false));
-  v_graph := case when retry_plan.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
+  v_graph := case when retry_plan.latest then _qwf.graph_for(v_run.workflow)
+    else v_run.graph_id end;
   perform _qwf.check_mending(v_run, v_graph, retry_plan.context, retry_plan.from_node);
   v_plan := array(
     select p from _qwf.plan_retry(v_run, v_graph,
@@ -35,9 +36,9 @@ begin
   return query select p.node_id, p.verdict, p.because from unnest(v_plan) p;
 end $$;
 comment on function qwf.retry_plan is
-  'What retry_run would do with the same arguments, a row for each node: reused, runs again, new or '
-  'removed, and why. It changes nothing. QW001 no such run or node, QW002 not over or erased, QW003 '
-  'the current definitions do not fit, QW005 the context does not fit.';
+  'The plan of retry_run with the same arguments, a row for each node: reused, runs again, new or '
+  'removed, and why. It changes nothing. QW001 no such run or node, QW002 not over or erased, '
+  'QW003 the current definitions do not fit, QW005 the context does not fit.';
 call _qwf.allow('qwf.retry_plan', 'qwf_producer', 'qwf_viewer');
 
 commit;

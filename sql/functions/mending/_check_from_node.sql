@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_check_from_node
+-- Deploy qwf:functions/mending/_check_from_node
 -- Purpose: Refuses to retry a run from a node that the graph does not have. An element of a map is
 --   named by its own id.
 -- Raises: QW001.

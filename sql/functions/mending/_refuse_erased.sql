@@ -1,8 +1,8 @@
--- Deploy qwf:functions/change/_refuse_erased
+-- Deploy qwf:functions/mending/_refuse_erased
 -- Purpose: Refuses to run erased jobs again: what they would be given is gone.
 -- Locks: expects the jobs or their run locked by the caller; erase holds the same locks.
 -- Raises: QW002.
--- Called by: retry_job, retry_run.
+-- Called by: _check_retry, retry_job.
 
 begin;
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_check_retry
+-- Deploy qwf:functions/mending/_check_retry
 -- Purpose: Refuses to retry a run that is not over, of which a body still runs, or that is erased.
 -- Raises: QW002.
 -- Called by: retry_plan, retry_run.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_resume_maps
+-- Deploy qwf:functions/mending/_resume_maps
 -- Purpose: Resumes maps with the elements that did not complete.
 -- Guarantees: Completed elements are kept; max_parallel holds. A map with nothing left to run gets
 --   its verdict again when it is opened.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_reopen_run
+-- Deploy qwf:functions/mending/_reopen_run
 -- Purpose: Makes a run that was over live again, and opens its nodes that have no unsatisfied
 --   dependencies. It is queued until one of them starts: what it waits is not counted as running.
 -- Guarantees: The counters are recounted, under the run's lock: the reset of nodes and maps is no

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_notice_versions
+-- Deploy qwf:functions/mending/_notice_versions
 -- Purpose: Tells who retries a run with its own definitions that newer ones are current, or that it
 --   moves to them.
 -- Called by: retry_plan, retry_run.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_retried
+-- Deploy qwf:functions/mending/_retried
 -- Purpose: Returns the detail of the event of a retry: from which node, how many nodes run, and for
 --   a run that moved, its versions and the nodes that are gone.
 -- Guarantees: old_context has the values that others have replaced. Names at most 100 nodes.

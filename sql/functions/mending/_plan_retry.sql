@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_plan_retry
+-- Deploy qwf:functions/mending/_plan_retry
 -- Purpose: Plans the retry of a run that is over: which nodes are reused, which run again, which
 --   are new and which are removed, and why.
 -- Guarantees: The only place that decides it: retry_plan shows the rows, _mend_run acts on them. A

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/change/_reasons_to_run
+-- Deploy qwf:functions/mending/_reasons_to_run
 -- Purpose: Returns the nodes of a graph, each with its job in a run that is over, and with the
 --   first reason of its own why that run cannot reuse what it has of it.
 -- Guarantees: changed is looked for before failed: a map that failed keeps its completed elements
