@@ -204,6 +204,42 @@ CHECKPOINT_BUGS = {
 }
 
 
+# What the tests of races find about firings, the name of the test beside each.
+FIRING_BUGS = {
+    "test_a_person_and_a_backfill_do_not_work_on_one_night": (
+        "_qwf.fire_due",
+        "if not found and exists",
+        "if false and exists",
+    ),
+    "test_two_backfills_begun_at_once_have_names_of_their_own": (
+        "_qwf.firing_verdict",
+        "if v_taken = 'open' or",
+        "if",
+    ),
+    "test_a_run_that_ends_while_it_is_replaced_keeps_its_end": (
+        "_qwf.firing_verdict",
+        "case when _qwf.cancel_last(p_schedule) then 'fire' else 'wait' end",
+        "case when _qwf.cancel_last(p_schedule) then 'fire' else 'fire' end",
+    ),
+    "test_a_retry_opens_the_firing_that_a_tick_is_closing": (
+        "qwf.retry_job",
+        "set result = null, ended_at = null, reopened = true",
+        "set reopened = true",
+    ),
+    "test_a_backfill_that_is_dropped_while_it_fires_leaves_its_work": (
+        "_qwf.close_firings",
+        "from qwf.firings o where o.id = any (v_firings)",
+        "from qwf.firings o join qwf.schedules s on s.name = o.schedule"
+        " where o.id = any (v_firings)",
+    ),
+    "test_a_tick_does_not_wait_for_who_drops_or_pauses_a_backfill": (
+        "qwf.enable_schedule",
+        "coalesce(s.resume_at, ",
+        "coalesce(",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

@@ -17,7 +17,8 @@ select is(_qwf.option_advice('job', 'light', 'true'), 'give --light, or light =>
   'a flag');
 select is(_qwf.option_advice('schedule', 'queue', 'it''s'), 'give --queue ''it''"''"''s''',
   'a quote');
-select is(_qwf.option_advice('schedule', 'expires', '1 day'), 'give --options ''{"expires": "1 day"}''', 'by its options');
+select is(_qwf.option_advice('schedule', 'expires', '1 day'),
+  'give --options ''{"expires": "1 day"}''', 'by its options');
 select is(_qwf.option_advice('schedule', 'max_attempts', '5'),
   'give --options ''{"max_attempts": 5}''',
   'by its options, as a number');
