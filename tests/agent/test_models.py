@@ -120,6 +120,24 @@ def test_a_card_error_is_a_fault_of_the_host(
     assert (attempt["outcome"], attempt["reason"]) == ("tempfail", "accelerator")
 
 
+def test_a_child_whose_card_failed_runs_no_other_job(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """CUDA may refuse all further work of a process, and what a body had on the card stays there
+    until the process ends."""
+    options, environment = accelerator(tmp_path / "cards")
+    agent = start(*options, **environment)
+    before = draw(base, "flux")["pid"]
+    with base.conn.transaction():
+        failing = base.enqueue("card_error", {"text": "CUDA error: assert"}, queue="gpu")
+        others = [base.enqueue("draw", {}, queue="gpu", light=light) for light in (False, True)]
+    pids = [base.ended(job_id)["output"]["pid"] for job_id in others]
+    assert base.attempts(failing)[0]["reason"] == "accelerator"
+    assert before not in pids
+    assert [len(base.attempts(job_id)) for job_id in others] == [1, 1]
+    assert "died" not in agent.said()
+
+
 def test_without_a_card_the_same_words_are_an_error(base: Database, start: StartAgent) -> None:
     start(*GPU)
     job_id = base.enqueue("card_error", {"text": "CUDA error: no kernel image"}, queue="gpu")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from qwf_agent.system import gpu
+from support.card import freed, used
 from support.harness import PACKAGE, Database, StartAgent, agents
 
 USER = Path(__file__).resolve().parent / "user"
@@ -23,6 +24,19 @@ def driver() -> gpu.Driver:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed here: pip install torch")
     return found
+
+
+@pytest.fixture(scope="session")
+def at_rest(driver: gpu.Driver | None) -> int:
+    """Bytes that are in use on the card before the first test."""
+    return used(driver)
+
+
+@pytest.fixture
+def baseline(driver: gpu.Driver | None, at_rest: int) -> int:
+    """The same, once what the test before has left is gone."""
+    freed(driver, at_rest)
+    return used(driver)
 
 
 @pytest.fixture

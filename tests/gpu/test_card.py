@@ -3,37 +3,29 @@ docs/gpu.md."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from qwf_agent.system import gpu
+from support.card import freed, used
 from support.harness import Database, StartAgent, alive, until
 
 GIB = 1 << 30
-SLACK = GIB // 2
-
-
-def used(driver: gpu.Driver) -> int:
-    return driver()[0].used_bytes
 
 
 def pid_in(file: Path) -> int:
     return int(until(lambda: file.exists() and file.read_text(), "the body"))
 
 
-def freed(driver: gpu.Driver, baseline: int) -> float:
-    """Seconds until the card has its memory back."""
-    began = time.monotonic()
-    until(lambda: used(driver) < baseline + SLACK, "the memory of the card")
-    return time.monotonic() - began
-
-
 def test_a_model_stays_loaded_across_jobs_until_it_is_idle(
-    base: Database, start: StartAgent, driver: gpu.Driver
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int
 ) -> None:
     base.conn.execute("update qwf.settings set model_idle = '3 s'")
-    baseline = used(driver)
     start()
     ids = [base.enqueue("use", {}, queue="gpu", model="net") for _ in range(5)]
     assert {base.ended(job_id)["output"]["sum"] for job_id in ids} == {1000.0}
@@ -48,9 +40,8 @@ def test_a_model_stays_loaded_across_jobs_until_it_is_idle(
 
 
 def test_another_model_takes_its_place(
-    base: Database, start: StartAgent, driver: gpu.Driver
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int
 ) -> None:
-    baseline = used(driver)
     start()
     base.ended(base.enqueue("use", {}, queue="gpu", model="net"))
     base.ended(base.enqueue("use", {}, queue="gpu", model="second"))
@@ -58,9 +49,8 @@ def test_another_model_takes_its_place(
 
 
 def test_a_hard_stop_frees_the_memory(
-    base: Database, start: StartAgent, driver: gpu.Driver
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int
 ) -> None:
-    baseline = used(driver)
     start()
     base.ended(base.enqueue("use", {}, queue="gpu", model="net"))
     assert used(driver) > baseline + 3 * GIB
@@ -85,9 +75,9 @@ def test_the_watchdogs_leave_a_busy_card_alone(
 
 
 def test_the_wall_clock_ends_a_kernel_that_spins(
-    base: Database, start: StartAgent, tmp_path: Path, driver: gpu.Driver
+    base: Database, start: StartAgent, tmp_path: Path, driver: gpu.Driver, baseline: int
 ) -> None:
-    baseline, file = used(driver), tmp_path / "pid"
+    file = tmp_path / "pid"
     start()
     job_id = base.enqueue("spin", {"file": str(file)}, queue="gpu", timeout="5 s")
     pid = pid_in(file)
@@ -105,10 +95,67 @@ def test_an_idle_card_trips(base: Database, start: StartAgent, tmp_path: Path) -
     assert attempt["reason"] == "gpu_hung"
 
 
-def test_out_of_memory_is_a_tempfail(base: Database, start: StartAgent) -> None:
+@pytest.mark.parametrize(("task", "model"), [("use", "too_large"), ("fill", None)])
+def test_out_of_memory_is_a_tempfail_and_leaves_the_card_free(
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int, task: str,
+    model: str | None,
+) -> None:  # fmt: skip
     start()
-    attempt = base.attempted(base.enqueue("use", {}, queue="gpu", model="too_large"))
+    attempt = base.attempted(base.enqueue(task, {}, queue="gpu", model=model))
     assert (attempt["outcome"], attempt["reason"]) == ("tempfail", "accelerator")
+    print(f"back at the baseline {freed(driver, baseline):.2f} s after the report")
+
+
+def test_a_broken_card_context_fails_no_other_job(base: Database, start: StartAgent) -> None:
+    """CUDA refuses all further work of a process after an assertion in a kernel."""
+    start()
+    broken = base.enqueue("assertion", {}, queue="gpu", max_attempts=1)
+    others = [base.enqueue("use", {}, queue="gpu", model="net") for _ in range(3)]
+    assert base.ended(broken)["status"] == "failed"
+    assert base.attempts(broken)[0]["reason"] == "accelerator"
+    assert [base.ended(job_id)["status"] for job_id in others] == ["completed"] * 3
+    assert [len(base.attempts(job_id)) for job_id in others] == [1, 1, 1]
+
+
+def test_a_loader_that_fails_leaves_the_card_free(
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int
+) -> None:
+    start()
+    attempt = base.attempted(base.enqueue("use", {}, queue="gpu", model="incomplete"))
+    assert (attempt["outcome"], attempt["reason"]) == ("lost", "model")
+    assert used(driver) < baseline + 2 * GIB, "only the driver context of the process is left"
+
+
+def test_what_bodies_leave_in_torch_is_freed_when_the_card_is_idle(
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int
+) -> None:
+    base.conn.execute("update qwf.settings set model_idle = '3 s'")
+    start()
+    base.ended(base.enqueue("own", {}, queue="gpu"))
+    assert used(driver) > baseline + 3 * GIB, "torch keeps it for the next body"
+    until(lambda: used(driver) < baseline + 2 * GIB, "the memory of the card")
+
+
+@pytest.mark.parametrize("victim", ["child", "agent"])
+def test_what_is_killed_holds_nothing(
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int, victim: str
+) -> None:
+    agent = start()
+    base.ended(base.enqueue("use", {}, queue="gpu", model="large"))
+    assert used(driver) > baseline + 18 * GIB
+    os.kill(agent.children()[0] if victim == "child" else agent.pid, signal.SIGKILL)
+    print(f"20 GB back {freed(driver, baseline):.2f} s after the kill of the {victim}")
+
+
+def test_the_card_is_free_when_the_agent_has_ended(
+    base: Database, start: StartAgent, driver: gpu.Driver, baseline: int
+) -> None:
+    agent = start()
+    base.ended(base.enqueue("use", {}, queue="gpu", model="large"))
+    began = time.monotonic()
+    assert agent.stop() == 0
+    print(f"an agent with 20 GB on its card ended in {time.monotonic() - began:.2f} s")
+    assert used(driver) < baseline + GIB
 
 
 def test_telemetry_agrees_with_nvidia_smi(

@@ -11,7 +11,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import pytest
 from qwf_agent.system import gpu
 from qwf_agent.system.processes import descendants
 from support import harness
+from support.card import freed, used
 from support.harness import DRIVER, TESTS, Agent, Database, alive, until
 from support.served import server, state
 
@@ -122,29 +122,15 @@ def ask(base: Database, model: str = MODELS[0]) -> dict[str, Any]:
     return job
 
 
-def used(driver: gpu.Driver | None) -> int:
-    """Bytes in use on the card; 0 without a card."""
-    return driver()[0].used_bytes if driver else 0
-
-
 def holds(driver: gpu.Driver | None, baseline: int) -> None:
     """Check that the weights are on the card."""
     print(f"{(used(driver) - baseline) / 1e9:.2f} GB of the card in use")
     assert driver is None or used(driver) > baseline + WEIGHTS_BYTES
 
 
-def freed(driver: gpu.Driver | None, baseline: int) -> float:
-    """Seconds until the card has its memory back."""
-    began = time.monotonic()
-    slack = 1 << 29
-    until(lambda: used(driver) < baseline + slack or driver is None, "the memory of the card")
-    return time.monotonic() - began
-
-
 def test_off_frees_the_card_within_two_seconds(
-    base: Database, serve: Serve, driver: gpu.Driver | None
+    base: Database, serve: Serve, driver: gpu.Driver | None, baseline: int
 ) -> None:
-    baseline = used(driver)
     serve()
     ask(base)
     found = state(base, "ready", "first")
@@ -160,9 +146,8 @@ def test_off_frees_the_card_within_two_seconds(
 
 @pytest.mark.parametrize("victim", ["server", "engine", "agent"])
 def test_what_is_killed_leaves_nothing_on_the_card(
-    base: Database, serve: Serve, driver: gpu.Driver | None, victim: str
+    base: Database, serve: Serve, driver: gpu.Driver | None, baseline: int, victim: str
 ) -> None:
-    baseline = used(driver)
     agent = serve()
     ask(base)
     holds(driver, baseline)
@@ -177,9 +162,8 @@ def test_what_is_killed_leaves_nothing_on_the_card(
 
 
 def test_two_models_that_do_not_fit_together_take_turns(
-    base: Database, serve: Serve, driver: gpu.Driver | None
+    base: Database, serve: Serve, driver: gpu.Driver | None, baseline: int
 ) -> None:
-    baseline = used(driver)
     agent = serve(share_of_card=0.6)
     for turn, model in enumerate(MODELS * 2):
         ask(base, model)
@@ -193,9 +177,8 @@ def test_two_models_that_do_not_fit_together_take_turns(
 
 
 def test_telemetry_shows_what_a_server_holds(
-    base: Database, serve: Serve, driver: gpu.Driver | None
+    base: Database, serve: Serve, driver: gpu.Driver | None, baseline: int
 ) -> None:
-    baseline = used(driver)
     serve()
     ask(base)
     share = "select vram_mb from qwf.server_overview where server = 'first' and host = 'box'"

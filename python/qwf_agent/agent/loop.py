@@ -106,8 +106,7 @@ class Agent:
 
     def serve(self) -> None:
         """Do the steps of the loop until there is nothing left to do."""
-        # The objects so far stay. If the garbage collector visited them, each child would have to
-        # copy their memory.
+        # If the garbage collector visited the objects so far, each child would copy their memory.
         gc.freeze()
         while not self.finished():
             self.wait()
@@ -383,13 +382,14 @@ class Agent:
         return reported and self.serving.is_down() and self.answers.idle()
 
     def stop(self) -> None:
-        """End the children and the registrations."""
+        """End the children and the registrations. A card is free when its child has gone."""
         give_up_at = self.shutdown.leave_by(time.monotonic())
         self.children.new_code.stop()
-        for slot in self.slots:
-            slot.kill()
+        self.slots.kill()
         calls = [call for database in self.databases for call in database.leave()]
-        while not all(call.done for _, call in calls) and time.monotonic() < give_up_at:
+        while time.monotonic() < give_up_at and not (
+            self.slots.have_ended() and all(call.done for _, call in calls)
+        ):
             self.wait(self.now + BUSY_WAIT_S)
         for worker, call in calls:
             if call.failure is not None or not call.done:

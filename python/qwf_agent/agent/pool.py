@@ -171,6 +171,15 @@ class Pool:
         """Move the jobs that the child of this slot has not started to the head of the backlog."""
         self.backlog.extendleft(reversed(slot.take_back()))
 
+    def kill(self) -> None:
+        """Kill all children."""
+        for slot in self.slots:
+            slot.kill()
+
+    def have_ended(self) -> bool:
+        """Reap the children; True if none is left."""
+        return all(slot.process is None or slot.reap() is not None for slot in self.slots)
+
     def slot_of(self, claim: Claim) -> Slot | None:
         """The slot whose child has the job."""
         return next((slot for slot in self.slots if claim in slot.claims), None)

@@ -259,9 +259,10 @@ class Slot:
         process = self.process
         if process is None or (exit_ := process.wait()) is None:
             return None
-        expected = self._discarded or (not self.ready and exit_.status == 0)
         seconds = self.body.seconds(time.monotonic())
         answers = self._read_answers(process)
+        leaving = not self.ready or self._jobs_left < 0
+        expected = self._discarded or (leaving and exit_.status == 0)
         unread = process.take_tickets()
         running = next((claim for claim in self.claims if claim.ticket not in unread), None)
         unstarted = [claim for claim in self.claims if claim is not running]

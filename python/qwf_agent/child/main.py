@@ -39,7 +39,7 @@ from qwf_agent.child.messages import (
     read_jobs,
 )
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import JobOutcome, clip, of_exception, render
+from qwf_agent.child.outcome import ACCELERATOR, JobOutcome, clip, of_exception, render
 from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.process_state import LimitWatch, ProcessState, open_output
 from qwf_agent.child.runner import Runner
@@ -112,7 +112,8 @@ class Child:
         signal.signal(signal.SIGPROF, _ignore)
 
     def serve(self) -> None:
-        """Import the user's app, then run jobs until the parent closes the ticket pipe."""
+        """Import the user's app, then run jobs until the parent closes the ticket pipe or the card
+        fails."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send_of_model)
         parts = self._tasks, self._models, self._channel.scoreboard, self._events
         saver = Saver(self._send, self._channel.scoreboard, self._setup.limits.value_bytes)
@@ -136,6 +137,8 @@ class Child:
             if seconds > STARTS_S:
                 self._end_left_processes()
             self._answer(ticket, outcome, seconds)
+            if _broke_card(outcome):
+                return  # whoever waits behind it runs in another process
 
     def _next_ticket(self) -> int | None:
         while True:
@@ -215,7 +218,8 @@ class Child:
         more = f'"host": {self._host}, "cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
         _flush_output()
         reason, report = outcome.detail.get("reason"), render(outcome, more)
-        answer = pack_answer(ticket, outcome.outcome, reason, seconds, self._is_used_up(), report)
+        used_up = _broke_card(outcome) or self._is_used_up()
+        answer = pack_answer(ticket, outcome.outcome, reason, seconds, used_up, report)
         is_kept = seconds <= SHORT_S and self._keep(answer)
         write_all(self._channel.log, self._channel.mark)  # this wakes the parent
         if not is_kept:
@@ -305,6 +309,12 @@ class Usage:
             max_rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
         return self.cpu_seconds - before
+
+
+def _broke_card(outcome: JobOutcome) -> bool:
+    """Return True if the body met an error of the card: every later use of the card by this process
+    may fail, and what the body had on it stays there until the process ends."""
+    return outcome.detail.get("reason") == ACCELERATOR
 
 
 def _rss_bytes() -> int | None:

@@ -39,6 +39,7 @@ class Models:
         self._send = send
         self._loaded: LoadedModel | None = None
         self._used_at = 0.0
+        self._has_rest = False  # a body that has ended may have left memory of the card in torch
 
     def knows(self, name: str | None) -> bool:
         """Return True if the app has a loader for this model. A name without one only guides
@@ -73,22 +74,29 @@ class Models:
                 traceback.print_exc()
         del loaded
         _free()
+        self._has_rest = False
         self._send((MODEL, None, 0.0))
 
     def touch(self) -> None:
-        """Note that the model was used just now."""
+        """Note that a body has used the model, or the card without one, just now."""
         self._used_at = time.monotonic()
+        self._has_rest = "torch" in sys.modules
 
     def idle_ms(self) -> float | None:
-        """Milliseconds until the model is unloaded as idle; None if no model is loaded."""
-        if self._loaded is None:
+        """Milliseconds until the model is unloaded as idle, or what torch keeps on the card is
+        freed; None if there is neither."""
+        if self._loaded is None and not self._has_rest:
             return None
         return max(0.0, self._used_at + self._idle_s - time.monotonic()) * 1000
 
     def expire(self) -> None:
-        """Unload the model if it has been idle for too long."""
-        if self.idle_ms() == 0:
-            self.unload()
+        """If there was no job for too long, unload the model and free what torch keeps."""
+        if self.idle_ms() != 0:
+            return
+        self.unload()
+        if self._has_rest:
+            self._has_rest = False
+            _free()
 
     def _load(self, name: str) -> None:
         started = time.monotonic()
@@ -97,6 +105,7 @@ class Models:
             unloader = result if isinstance(result, Generator) else None
             handle = next(result) if isinstance(result, Generator) else result
         except BaseException as error:
+            traceback.clear_frames(error.__traceback__)  # they hold what is loaded so far
             _free()
             if isinstance(error, Exception):
                 raise ModelFailed(name, error) from error

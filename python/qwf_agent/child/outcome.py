@@ -23,6 +23,7 @@ MIN_RETRY_S, MAX_RETRY_S = 0.1, 3600.0
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 SILENT = {"log_tail": ""}  # what most jobs add to their detail: they have printed nothing
 SILENT_JSON = TO_JSON(SILENT)[1:].encode()
+ACCELERATOR = "accelerator"  # the reason: an error of the card
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 # Words in the errors of CUDA, HIP, NVML and libraries on top of them, which mean that the card is
 # out of memory, busy, gone or broken.
@@ -145,7 +146,7 @@ def _host_reason(error: BaseException | None, gpu: bool) -> str | None:
         return "disk_full"
     text = f"{type(error).__name__}: {error}".lower()
     if gpu and any(mark in text for mark in ACCELERATOR_WORDS):
-        return "accelerator"
+        return ACCELERATOR
     return (
         _host_reason(error.__cause__, gpu)
         if isinstance(error, (ImportFailed, ModelFailed))

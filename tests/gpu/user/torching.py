@@ -34,9 +34,38 @@ def too_large() -> torch.Tensor:
     return torch.ones(1 << 40, device="cuda")  # 4 TiB
 
 
+@app.model("large")
+def large() -> torch.Tensor:
+    return torch.ones(5 * 10**9, device="cuda")  # 20 GB
+
+
+@app.model("incomplete")
+def incomplete() -> torch.Tensor:
+    first = torch.ones(GIB, device="cuda")
+    raise FileNotFoundError(f"the rest of the weights is not here, only {first.shape}")
+
+
 @app.task(queue="gpu", model="net")
 def use(model: torch.Tensor) -> dict[str, Any]:
     return {"sum": float(model[:1000].sum()), "pid": os.getpid()}
+
+
+@app.task(queue="gpu")
+def own() -> float:
+    return float(torch.ones(GIB, device="cuda")[:1000].sum())
+
+
+@app.task(queue="gpu")
+def fill() -> float:
+    kept = torch.ones(GIB, device="cuda")
+    return float(torch.ones(1 << 40, device="cuda")[0] + kept[0])
+
+
+@app.task(queue="gpu")
+def assertion() -> None:
+    """Reads beyond the end of a table on the card."""
+    torch.zeros(3, device="cuda")[torch.tensor([5], device="cuda")]
+    torch.cuda.synchronize()
 
 
 @app.task(queue="gpu")
