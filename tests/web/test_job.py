@@ -177,7 +177,7 @@ def test_of_a_progress_bar_its_last_state_is_shown(visit: Visit, db: Db) -> None
     log = "begin\r\n 10 %\r 20 %\r\n"
     job = fail(db, "w", "t", "no", log_tail=log)
     page = visit("admin").text(f"/jobs/{job}")
-    assert re.findall(r'aria-label="line \d"></a>([^<]*)\n', page) == ["begin", " 20 %"]
+    assert re.findall(r'aria-label="line \d"></a>([^<]*)\n', page)[:2] == ["begin", " 20 %"]
     assert "10 %" not in page
 
 
