@@ -123,7 +123,7 @@ class Nursery:
 
 
 def python_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a Python reads before its first statement."""
+    """Variables that a Python reads before its first statement."""
     return {
         name: value
         for name, value in environment.items()
