@@ -1,4 +1,4 @@
-"""What producers and task authors import."""
+"""Producers and task authors import what they need from qwf_agent."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What names both cells."""
+        """Variables that name both cells."""
         return {"QWF_CELLS": named(north=self.north.dsn, south=self.south.dsn)}
 
     def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""What the claim of an idle agent waits for."""
+"""The claim of an idle agent waits for what its queue demands."""
 
 from __future__ import annotations
 

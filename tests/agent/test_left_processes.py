@@ -1,5 +1,5 @@
-"""What a body has started and left behind ends with its attempt; what the code keeps on purpose
-stays for the next one."""
+"""Processes that a body has left behind end with its attempt; those that the code keeps on purpose
+stay for the next one."""
 
 from __future__ import annotations
 

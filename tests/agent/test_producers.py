@@ -1,4 +1,4 @@
-"""What a producer does in Python besides enqueueing one job: many jobs, runs, waiting, answers."""
+"""A producer in Python enqueues many jobs and runs, waits for them and answers questions."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_a_ticket_is_never_read_with_the_time_of_another() -> None:
 
 
 def mixes(before: bytes, after: bytes) -> list[bytes]:
-    """What a reader may see of a write, in whichever order its bytes arrive."""
+    """Everything that a reader may see of a write, in whichever order its bytes arrive."""
     dice = random.Random(7)
     cuts = range(len(after))
     shuffled = [bytes(map(dice.choice, zip(before, after, strict=True))) for _ in cuts]

@@ -64,7 +64,7 @@ def pages_of(home: Path) -> list[psutil.Process]:
 
 
 def title(link: str) -> str:
-    """What a browser that follows the link shows."""
+    """Title of the page that a browser shows when it follows the link."""
     with httpx.Client(follow_redirects=True, timeout=60) as client:
         answer = client.get(link)
         assert answer.status_code == 200, answer.text[:300]

@@ -433,7 +433,7 @@ def test_a_followed_progress_bar_ends_as_the_kept_log_has_it(
 
 
 def followed(parts: list[str], last: str, kept: int, log: str) -> str:
-    """What `qwf logs -f` prints of an attempt that prints `parts` and then `last`. Of those each
+    """Output of `qwf logs -f` for an attempt that prints `parts` and then `last`. Of those each
     read gets the last `kept` characters, and `log` is what is kept."""
     out: list[str] = []
 

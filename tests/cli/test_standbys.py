@@ -1,4 +1,4 @@
-"""What `qwf doctor` says of a failover, with a real standby."""
+"""`qwf doctor` tells of a failover, with a real standby."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/clients.md says about answers, errors and programs is what the engine and they do."""
+"""The engine and the programs do what docs/clients.md says about answers, errors and programs."""
 
 from __future__ import annotations
 

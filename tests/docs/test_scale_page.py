@@ -31,7 +31,7 @@ def cells(server: Server, template: str) -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def environment(cells: dict[str, str], tmp_path: Path) -> dict[str, str]:
-    """What the page exports, for its commands."""
+    """Variables that the page exports for its commands."""
     path = [str(ROOT / ".venv" / "bin"), str(embedded.binaries()), os.environ["PATH"]]
     return {
         **clean_environment(tmp_path),

@@ -36,7 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def resources(page: str) -> Iterator[str]:
-    """What a browser fetches when it opens the page."""
+    """Addresses that a browser fetches when it opens the page."""
     for tag in re.findall(r"<(?:script|img|iframe|source)\b[^>]*>", page):
         yield from re.findall(r'\bsrc="([^"]+)"', tag)
     for tag in re.findall(r"<link\b[^>]*>", page):

@@ -78,7 +78,7 @@ def test_its_types_please_a_strict_type_checker(tmp_path: Path) -> None:
 
 
 def check_types(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    """What mypy says about a program."""
+    """Output of mypy for a program."""
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-error-summary",
          f"--cache-dir={ROOT / '.mypy_cache' / 'typed'}", name],

@@ -90,7 +90,7 @@ def job(evidence: Evidence, task: str = "work", **wanted: Any) -> dict[str, Any]
 
 
 def body(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any]:
-    """What the body that completed the job wrote down when it began."""
+    """The note that the body which completed the job wrote when it began."""
     return next(one for one in evidence.begun() if one["mark"] == row["output"]["mark"])
 
 

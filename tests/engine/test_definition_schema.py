@@ -60,7 +60,7 @@ NOT_IN_A_SCHEMA = {
 
 
 class Verdict(NamedTuple):
-    """What the engine says of a definition: no problem, or `path: problem` lines."""
+    """Answer of the engine to a definition: no problem, or `path: problem` lines."""
 
     kind: str
     definition: Json
@@ -431,7 +431,7 @@ def listed(kind: str, path: str) -> set[str]:
 
 
 def unlisted(verdicts: Iterable[Verdict]) -> set[str]:
-    """What the engine says that the schema does not list for the key it is about."""
+    """Words of the engine that the schema does not list for their key."""
     found = set()
     for kind, _, problems in verdicts:
         for line in problems:

@@ -218,7 +218,7 @@ def definition_entries(db: Connection, folder: Path) -> Iterator[tuple[str, Entr
 
 
 def worker_entries(db: Connection) -> Iterator[tuple[str, Entry]]:
-    """What workers and administrators send as JSON."""
+    """JSON that workers and administrators send."""
 
     def sent(query: str, base: dict[str, Any]) -> Give:
         return lambda old, new: refusal(db, query, Jsonb(changed(base, (), old, new)))
@@ -283,7 +283,7 @@ def worker_entries(db: Connection) -> Iterator[tuple[str, Entry]]:
 
 
 def python_entries() -> Iterator[tuple[str, Entry]]:
-    """What user code calls, and what an agent calls of user code."""
+    """Functions that user code calls, and those of user code that an agent calls."""
     app = App()
 
     @app.task()
@@ -381,7 +381,7 @@ def configuration_entries(folder: Path) -> Iterator[tuple[str, Entry]]:
 
 
 def said_by(*words: str, dsn: str | None = None) -> str:
-    """What a command prints; it has to fail, or to add a note."""
+    """Output of a command, which has to fail or to add a note."""
     with mock.patch.dict(os.environ, {"QWF_DSN": dsn} if dsn else {}):
         result = CliRunner().invoke(command_line, [*words])
     if not isinstance(result.exception, SystemExit | None):

@@ -14,7 +14,7 @@ WORKER = "select qwf.register_worker('box', 'cpu', %s)"
 
 @pytest.fixture
 def heard(db: Db) -> list[str]:
-    """What the database has said."""
+    """Notices that the database has sent."""
     said: list[str] = []
     db.add_notice_handler(lambda n: said.append(f"{n.message_primary}; {n.message_hint}"))
     return said

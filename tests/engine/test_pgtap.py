@@ -131,7 +131,7 @@ def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection
 
 
 def fault(session: psycopg.Connection[Any], text: str) -> list[str]:
-    """What is wrong when the text of a file is executed; nothing, when it passed."""
+    """Problems when the text of a file is executed; none if it passed."""
     lines, error = run(session, f"set statement_timeout = '60s'; {text}")
     problems = judge(lines) + ([error] if error else [])
     if session.info.transaction_status != TransactionStatus.IDLE and not error:
@@ -157,7 +157,7 @@ def run(session: psycopg.Connection[Any], script: str) -> tuple[list[str], str |
 
 
 def judge(lines: list[str]) -> list[str]:
-    """What is wrong with the TAP output of a file; nothing, when it passed."""
+    """Problems of the TAP output of a file; none if it passed."""
     plans = [int(m[1]) for line in lines if (m := re.fullmatch(r"1\.\.(\d+)", line))]
     results = [line for line in lines if re.match(r"(not )?ok \d", line)]
     problems = []

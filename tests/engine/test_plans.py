@@ -1,4 +1,4 @@
-"""What a call reads may hang on what it does, never on how much the tables hold.
+"""A call reads as much as it does, however much the tables hold.
 
 The plans of the engine have to be good while the statistics are wrong, which for a queue they are
 most of the time: taken when nothing was queued, or never. A test here fills the tables, calls a
@@ -398,7 +398,7 @@ def test_recording_minutes_reads_a_bounded_part_of_a_long_queue(
 
 
 def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[Any]) -> None:
-    """What is asked for is last in the queue, behind a limit that is full, one whose rate is used
+    """The jobs that fit are last in the queue, behind a limit that is full, one whose rate is used
     up, and jobs of others."""
     full.execute("select qwf.create_limit('full', 1), qwf.create_limit('few', 3)")
     full.execute("update qwf.limit_slots set job_id = 0 where limit_name = 'full'")

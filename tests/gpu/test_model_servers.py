@@ -115,7 +115,7 @@ def _table(model: str, vram_gb: float) -> str:
 
 
 def ask(base: Database, model: str = MODELS[0]) -> dict[str, Any]:
-    """What a job says that asks the model."""
+    """Output of a job that asks the model."""
     args = {"prompt": "Say something.", "max_tokens": 16}
     job: dict[str, Any] = base.ended(base.enqueue("llm", args, queue="llm", model=model))
     assert job["status"] == "completed", base.attempts(job["id"])

@@ -1,4 +1,4 @@
-"""What the client makes of answers that a healthy llama.cpp does not give: a fake server says
+"""The client understands answers that a healthy llama.cpp does not give: a fake server says
 them. Only what the servers' documents say stands here."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a child does with a model that a server serves."""
+"""A child asks a model that a server serves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG = {"prompt": "the cat", "max_tokens": 1900, "ignore_eos": True}
 
 
 def served(server: LlamaServer) -> dict[str, Any]:
-    """What the agent says about the server of a job."""
+    """Words of the agent about the server of a job."""
     return {
         "base_url": server.url, "model": server.model, "server": "box", "kind": "openai",
         "api_key": None,

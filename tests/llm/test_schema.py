@@ -1,4 +1,4 @@
-"""What does not fit a JSON Schema."""
+"""A value that does not fit a JSON Schema is told with its place."""
 
 from __future__ import annotations
 

@@ -691,7 +691,7 @@ def test_a_killed_revert_is_finished_by_the_next(empty_dsn: str, chain: Chain) -
 
 @pytest.fixture
 def sqitch_tree(tmp_path: Path) -> Path:
-    """What `make sqitch-scripts` writes."""
+    """Folder that `make sqitch-scripts` writes."""
     folder = tmp_path / "sqitch"
     subprocess.run([sys.executable, ROOT / "tools" / "sqitch_scripts.py", folder], check=True)
     return folder

@@ -151,6 +151,7 @@ def test_the_server_stops_gently_after_the_fleet_and_the_work_goes_on(tmp_path: 
             assert agent.stop() == 0
             base.conn.close()
             assert "stop -m smart" in halt
+            server.close()  # the session that makes databases is none of the fleet's
             cluster.stop(signal.SIGTERM)  # as pg_ctl does it; raises if it does not end
             assert "pg_ctl" in go.splitlines()[0]
             server.start()

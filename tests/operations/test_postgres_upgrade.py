@@ -71,7 +71,7 @@ def session(dsn: str) -> contextlib.closing[psycopg.Connection[Any]]:
 
 
 class Work:
-    """What an agent and people had begun before the move, and go on with after it."""
+    """Work that an agent and people had begun before the move, and go on with after it."""
 
     def __init__(self, servers: Servers, file: Path) -> None:
         self.dsn, self.file = servers.dsn, file

@@ -76,7 +76,7 @@ class Shop:
         assert self.base.invariants() == []
 
     def served(self, job: int) -> bytes:
-        """What the page sends of the file that a job has listed."""
+        """Bytes that the page sends of the file that a job has listed."""
         rows = self.base.conn.execute(
             listed_file.FILE, {"job": job, "number": 1}  # type: ignore[arg-type]
         ).fetchall()  # fmt: skip

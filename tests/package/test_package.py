@@ -347,7 +347,7 @@ ROOMS = {
 
 
 def requirements(wheel: Path, extra: str) -> Iterator[Requirement]:
-    """What an extra of the wheel requires here."""
+    """Packages that an extra of the wheel requires here."""
     files = contents(wheel)
     (text,) = (data for name, data in files.items() if name.endswith(".dist-info/METADATA"))
     for line in email.message_from_bytes(text).get_all("Requires-Dist") or ():

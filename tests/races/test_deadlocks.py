@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
 
 from support.interleave import Race, Session, claim, reports
+from support.servers import Server
 from support.thorough import THOROUGH
 
 # {run} is a run whose first nodes are claimed, {ask} a run that asks, {tokens} and {reports} belong
@@ -99,9 +102,13 @@ TABLES += ["waits", "worker_controls", "model_requests"]
 TOO_LATE, WAITED_IN_VAIN = ("QW001", "QW002", "QW008"), "55P03"  # QW008: the key is taken
 
 
+def empty(race: Race) -> None:
+    race.rows(";".join(f"delete from qwf.{table}" for table in TABLES))
+
+
 def scene(race: Race, n: int) -> dict[str, Any]:
     """Create work in every state."""
-    race.rows(";".join(f"delete from qwf.{table}" for table in TABLES))
+    empty(race)
     race.rows(
         "update qwf.limit_slots set job_id = null where job_id is not null;"
         "select qwf.resume_queue('cpu'), qwf.create_queue('cpu', max_running => 20)"
@@ -173,11 +180,36 @@ def ended(session: Session) -> str:
     return "00000"
 
 
+@pytest.fixture(scope="module")
+def place(server: Server, template: str) -> Iterator[Race]:
+    """A database for all tests here, which make their scenes in it: in a new one, each session
+    compiles every function again."""
+    with (
+        server.database(server.new_name(), template) as janitor,
+        contextlib.ExitStack() as stack,
+    ):
+        dsn = server.dsn(janitor.dbname)
+        race = Race(lambda: stack.enter_context(psycopg.connect(dsn, autocommit=True)))
+        yield race
+        race.end()
+
+
+@pytest.fixture(scope="module")
+def pair(place: Race) -> tuple[Session, Session, Session]:
+    """Two sessions, and one that waits only a moment for a lock."""
+    return place.session(), place.session(), place.session(lock_timeout="100ms")
+
+
 @pytest.mark.parametrize("first", OPERATIONS)
-def test_two_operations_at_once_do_not_deadlock(race: Race, first: str) -> None:
+def test_two_operations_at_once_do_not_deadlock(
+    place: Race, pair: tuple[Session, Session, Session], first: str
+) -> None:
+    race, (one, other, nonblocking) = place, pair
+    for session in pair:
+        session.rollback()  # what a test that failed has left
+    empty(race)
+    race.rows("select qwf.drop_limit(l.name) from qwf.limits l where l.name = 'wide'")
     race.rows("select qwf.create_limit('wide', 2)")
-    one, other = race.session(), race.session()
-    nonblocking = race.session(lock_timeout="100ms")
     # the first has run, but is not committed
     words = scene(race, 0)
     one.begin()

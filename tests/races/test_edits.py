@@ -35,7 +35,7 @@ TOGETHER = """
 
 @dataclass
 class Edits:
-    """What was committed, and what bodies were given."""
+    """Edits that were committed, and those that bodies were given."""
 
     end: float = field(default_factory=lambda: time.monotonic() + SECONDS)
     lock: threading.Lock = field(default_factory=threading.Lock)

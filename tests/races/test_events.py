@@ -25,7 +25,7 @@ def happens(session: Session, subject: str, times: int = 1) -> None:
 
 
 def events(session: Session, after: int = 0) -> list[tuple[int, str]]:
-    """What a reader that has read up to a number reads next."""
+    """Events that a reader reads next after a number."""
     return session.rows(  # type: ignore[return-value]
         "select seq, subject from qwf.events where seq > %s order by seq", after
     )
@@ -140,7 +140,7 @@ def test_a_tick_with_an_old_snapshot_gives_no_number_twice(race: Race, isolation
 
 
 def test_a_tick_with_an_old_snapshot_hides_nothing_from_the_next(race: Race) -> None:
-    """What it has not seen must not lie below the floor of the next one."""
+    """An event that it has not seen does not lie below the floor of the next one."""
     old, late = race.session(), race.session()
     late.begin()
     happens(late, "late")

@@ -115,7 +115,7 @@ def test_two_lists_of_requests_in_opposite_order(race: Race) -> None:
 
 
 def test_two_changes_of_the_same_jobs_never_wait(race: Race) -> None:
-    """What another transaction is changing is refused; the next call changes it."""
+    """A job that another transaction is changing is refused; the next call changes it."""
     jobs = [race.one(ENQUEUE, None) for _ in range(3)]
     one, other = race.session(), race.nonblocking()
     one.begin()

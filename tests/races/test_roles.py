@@ -1,4 +1,4 @@
-"""What each role can and cannot do with the functions that run as their owner."""
+"""Each role can do its work, and no more, with the functions that run as their owner."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Role = Callable[[random.Random, psycopg.Connection[Any]], None]
 
 
 class Stress:
-    """What the sessions share."""
+    """Notes that the sessions share."""
 
     def __init__(self, connect: Connect) -> None:
         self.connect = connect

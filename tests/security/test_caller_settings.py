@@ -1,4 +1,4 @@
-"""What the engine decides does not depend on the settings of the session that asks.
+"""The engine decides the same whatever the session that asks has set.
 
 PL/pgSQL parses a statement when a session first runs it, with that session's settings. Any login
 may change most of them, and behind a pool one client changes them for the others.
@@ -81,7 +81,7 @@ SETTINGS = {
 
 
 def output_of(node: str | None) -> dict[str, Any]:
-    """What the body of a node returns; the map walks over the list of s/a."""
+    """Output of the body of a node; the map walks over the list of s/a."""
     items = [{"v": i, "t": str(i) if i % 2 else "q"} for i in range(5)]
     return {"n": 4, "list": items} if node == "s/a" else {"r": node}
 

@@ -1,4 +1,4 @@
-"""What may come to a card: by estimates, by the driver, and by what waits longest. The figures of
+"""Models come to a card by estimates, by the driver, and by what waits longest. The figures of
 the driver are the test's."""
 
 from __future__ import annotations

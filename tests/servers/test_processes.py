@@ -1,4 +1,4 @@
-"""What an agent sees of a process that ends."""
+"""An agent sees how a process of its server ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fleet with model servers promises, shown with real agents and real servers: the better box
+"""Promises of a fleet with model servers, shown with real agents and real servers: the better box
 does the work, and whatever is killed or stopped, every request has an outcome."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an agent reports about its servers: what they print, and the tokens of their jobs."""
+"""An agent reports what its servers print, and the tokens of their jobs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the tests stand on: servers, agents, sessions that race, models of the engine."""
+"""Servers, agents, sessions that race and models of the engine, for the tests."""

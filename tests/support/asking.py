@@ -130,7 +130,7 @@ class _Controls(HTMLParser):
 
 
 def controls(html: str, action: str) -> _Controls:
-    """What a form of the page sends, and its options."""
+    """Fields that a form of the page sends, and its options."""
     found = _Controls(action)
     found.feed(html)
     assert found.is_there, f"the page has no form for {action}"

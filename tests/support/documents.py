@@ -77,7 +77,7 @@ class Reader:
         return self._printed
 
     def _run(self, command: list[str], entered: str) -> str:
-        """What a command prints. It goes to a file, because processes in the background keep it."""
+        """Output of a command. It goes to a file, because processes in the background keep it."""
         with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
                 command, cwd=self._folder, env=self._environment, text=True, stdin=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -15,6 +16,9 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg.rows import DictRow, dict_row
+
+from support.thorough import THOROUGH
+from support.warm import Forked, Nursery
 
 TESTS = Path(__file__).resolve().parents[1]
 PACKAGE = TESTS.parent / "python"
@@ -38,7 +42,7 @@ def until(look: Callable[[], T], what: str = "it") -> T:
 class Agent:
     """An agent process, its log and its children."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Forked, log: Path) -> None:
         self.process = process
         self.log = log
 
@@ -130,20 +134,24 @@ StartAgent = Callable[..., Agent]
 
 @contextlib.contextmanager
 def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
-    """Start agents on the database; all of them are killed at the end of the test."""
+    """Start agents on the database; all of them are killed at the end of the test. One that is not
+    `fresh` is forked if that makes no difference."""
     started: list[Agent] = []
 
     def start(
         *options: str, ready: bool = True, log: Path | None = None, inside: Sequence[str] = (),
-        **environment: str,
+        fresh: bool = False, **environment: str,
     ) -> Agent:  # fmt: skip
         ready, log = ready and log is None, log or home / f"agent-{len(started)}.log"
-        command = [*inside, sys.executable, "-m", "qwf_agent", *options]
+        env = {**clean_environment(home), "QWF_DSN": dsn, **environment}
         with log.open("wb") as stderr:
-            process = subprocess.Popen(
-                command, cwd=home, stderr=stderr, stdin=subprocess.DEVNULL,
-                env={**clean_environment(home), "QWF_DSN": dsn, **environment},
-            )  # fmt: skip
+            if not (fresh or inside or THOROUGH) and nursery().fits(env, home):
+                process = nursery().start(options, home, env, stderr.fileno())
+            else:
+                process = subprocess.Popen(
+                    [*inside, sys.executable, "-m", "qwf_agent", *options],
+                    cwd=home, env=env, stderr=stderr, stdin=subprocess.DEVNULL,
+                )  # fmt: skip
         agent = Agent(process, log)
         started.append(agent)
         if ready:
@@ -160,6 +168,12 @@ def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
                     os.killpg(pid, signal.SIGKILL)
             agent.process.kill()
             agent.process.wait()
+
+
+@functools.cache
+def nursery() -> Nursery:
+    """The process of this one that forks agents."""
+    return Nursery(clean_environment(Path("/")), PACKAGE)
 
 
 def run_agent(home: Path, *options: str, **environment: str) -> tuple[int, str]:

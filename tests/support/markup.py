@@ -111,7 +111,7 @@ class Seen(HTMLParser):
 
 
 def _problems(tag: str, attributes: dict[str, str]) -> Iterable[str]:
-    """What is wrong with an element by itself."""
+    """Problems of an element by itself."""
     for name, value in attributes.items():
         if name.startswith(("on", "hx-on")) or name == "style":
             yield f"<{tag} {name}={value[:40]!r}>"

@@ -25,7 +25,7 @@ WORD = {"choices": [{"index": 0, "delta": {"content": "hello"}, "finish_reason":
 
 
 class FakeOllama(ThreadingHTTPServer):
-    """What it has, what is loaded, and how far a pull goes on its own."""
+    """Models that it has and has loaded, and how far a pull goes on its own."""
 
     daemon_threads = True
 

@@ -71,7 +71,7 @@ class OneChild:
         return self.end()
 
     def printed(self) -> str:
-        """What the running body has printed so far."""
+        """Output of the running body so far."""
         self._step_of_selector()
         return self.slot.body.printed(1 << 16)[1]
 

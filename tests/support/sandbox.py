@@ -62,7 +62,7 @@ def build(folder: Path) -> Path:
 
 
 def node(program: Path, *words: str | Path, text: str = "") -> str:
-    """What a program for Node prints; the test fails if the program does."""
+    """Output of a program for Node; the test fails if the program does."""
     command = ("node", str(program), *map(str, words))
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr[-3000:]

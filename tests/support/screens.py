@@ -1,4 +1,4 @@
-"""What tests see of a program that draws on the whole terminal."""
+"""Screens of a program that draws on the whole terminal."""
 
 from __future__ import annotations
 

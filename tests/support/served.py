@@ -1,4 +1,4 @@
-"""What the tests of model servers ask of an agent and its database."""
+"""Questions of the tests of model servers to an agent and its database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.harness import Database, until
 
 
 def server(base: Database, name: str = "llama") -> dict[str, Any]:
-    """What the last heartbeat said about a server."""
+    """Report of the last heartbeat about a server."""
     stats = base.one("select stats -> 'servers' from qwf.workers where stopped_at is null") or []
     return next((one for one in stats if one["name"] == name), {"state": None})
 

@@ -139,6 +139,7 @@ class Server:
         """End the session that makes and drops databases."""
         if self.kept is not None:
             self.kept.close()
+            self.kept = None
 
     @contextlib.contextmanager
     def filled(self, template: str, fill: Callable[[Session], object]) -> Iterator[str]:

@@ -18,7 +18,7 @@ LEFT = "select array(select datname from pg_database where starts_with(datname, 
 
 
 def judged(dsn: str, only: str) -> subprocess.CompletedProcess[str]:
-    """What the program says that runs only these tests."""
+    """Output of the program, which runs only these tests."""
     return subprocess.run(
         [sys.executable, ROOT / "tools" / "judge_engine.py", only],
         cwd=ROOT, env={**os.environ, "DSN": dsn}, capture_output=True, text=True, timeout=300,

@@ -1,4 +1,4 @@
-"""What a person does at the page is one call as their login, and Postgres decides."""
+"""An action of a person at the page is one call as their login, and Postgres decides."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def open_site(server: Server, template: str, browser: Browser) -> Iterator[Calla
 
 
 def problems(page: Page) -> list[str]:
-    """What keeps people from using the page, at all widths and in all colours."""
+    """Problems that keep people from using the page, at all widths and in all colours."""
     found = []
     page.evaluate(HIDE, True)  # a refresh that comes while axe looks changes what it looks at
     page.evaluate("document.querySelectorAll('main details').forEach((d) => d.open = true)")

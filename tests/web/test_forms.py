@@ -46,7 +46,7 @@ def drawn(field: Field) -> str:
 
 
 class Page(HTMLParser):
-    """What a browser makes of a form: its elements, its texts, and what it would send."""
+    """A form as a browser reads it: its elements, its texts, and what it would send."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -102,7 +102,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
     def sent(self) -> Sent:
-        """What the server reads if nobody changes anything."""
+        """Fields that the server reads if nobody changes anything."""
         return entries(self.items)
 
 
@@ -122,7 +122,7 @@ def texts_of(field: Field, given_: Mapping[str, list[str]]) -> list[tuple[str, s
 
 
 def key(field: Field, label: str) -> str:
-    """What the form sends for the option with a label."""
+    """Value that the form sends for the option with a label."""
     [found] = [option.key for option in field.options if option.label == label]
     return found
 

@@ -93,7 +93,7 @@ def form(pages: Pages, serve: Callable[[Starlette], str]) -> Callable[..., Page]
 
 
 def value(page: Page) -> Any:
-    """What the server has read."""
+    """Value that the server has read."""
     return exact_json.read(page.locator("#value").inner_text())
 
 

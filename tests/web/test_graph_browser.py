@@ -45,7 +45,7 @@ NOON = datetime(2026, 3, 28, 12, tzinfo=timezone.utc)
 
 @dataclass
 class Shown:
-    """What the server shows; a test may change it while a page is open."""
+    """Graph that the server shows; a test may change it while a page is open."""
 
     nodes: list[Node] = field(default_factory=list)
     letters: list[tuple[int, str]] = field(default_factory=list)

@@ -22,7 +22,7 @@ Db = psycopg.Connection[Any]
 
 
 def words(page: str) -> str:
-    """What a person reads on a page."""
+    """Words that a person reads on a page."""
     main = page.partition("<main")[2].partition('<details class="sql"')[0]
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", main)).split())
 
@@ -494,7 +494,7 @@ def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
 
 
 def state(**known: Any) -> dict[str, Any]:
-    """What the strip and the budgets read of a job."""
+    """Columns of a job that the strip and the budgets read."""
     now = datetime(2026, 1, 1, tzinfo=timezone.utc)
     return {
         "status": "queued", "queue": "q", "elements": None, "created_at": now, "queued_at": now,

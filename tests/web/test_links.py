@@ -227,7 +227,7 @@ def asking(db: Db) -> int:
 
 
 def link_to(db: Db, job: int) -> links.QuestionLink:
-    """What a signed link to the present question of a job says."""
+    """Contents of a signed link to the present question of a job."""
     [(asked, _)] = db.execute(FIND, (job,)).fetchall()
     token = links.sign(SECRET, job, asked, asked + timedelta(days=1), "ada")
     return links.check(SECRET, token, asked)

@@ -1,4 +1,4 @@
-"""What the one reader hears and reads, and whom it tells."""
+"""One reader hears and reads for all streams, and tells those who wait."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def at(full: Full) -> Iterator[Visit]:
 
 
 def wrong(visitor: Visitor, path: str) -> list[str]:
-    """What is wrong with the answer to a request for a page."""
+    """Problems of the answer to a request for a page."""
     return looked_at(visitor, path)[0]
 
 

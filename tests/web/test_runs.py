@@ -99,7 +99,7 @@ def hidden(text: str, name: str) -> list[str]:
 
 
 def words(text: str) -> str:
-    """What a reader sees of a page."""
+    """Words that a reader sees of a page."""
     shown = re.sub(
         r"<(script|style|datalist).*?</\1>|<details class=\"sql\".*", " ", text, flags=re.S
     )

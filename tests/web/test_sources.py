@@ -1,4 +1,4 @@
-"""What the sources of the page may not have, whatever pages are added."""
+"""The sources of the page have nothing that is forbidden, whatever pages are added."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def of_the_examples() -> list[tuple[str, Json]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `qwf compile` writes for the examples."""
+    """Files that `qwf compile` writes for the examples."""
     out = tmp_path_factory.mktemp("definitions")
     for name, place in MODULES.items():
         subprocess.run(

@@ -31,7 +31,7 @@ Json = Any
 
 
 def inputs_of(build: Callable[[Reference], Json]) -> Json:
-    """What a node of a pipeline with the input `folder` gets as its input `x`."""
+    """Input `x` of a node of a pipeline with the input `folder`."""
 
     def a_pipeline(folder: Reference) -> None:
         node("first")

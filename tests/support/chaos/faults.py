@@ -1,4 +1,4 @@
-"""What is done, and to whom. A fault takes its dice and returns what it hit; one that lasts also
+"""Faults of every kind. A fault takes its dice and returns what it hit; one that lasts also
 returns how it is mended. Its dice name a box and a length; which of the processes of the box it
 hits depends on what runs then."""
 
@@ -34,7 +34,7 @@ as {}
 
 
 class Struck(NamedTuple):
-    """What a fault hit. `mend` is called after `lasts_s` seconds."""
+    """Target of a fault. `mend` is called after `lasts_s` seconds."""
 
     whom: str
     mend: Mend | None = None
@@ -42,7 +42,7 @@ class Struck(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What faults may hit, and the dice of one of them."""
+    """Targets of faults, and the dice of one fault."""
 
     place: Place
     clients: list[Client]
@@ -159,7 +159,7 @@ def end_sessions(scene: Scene) -> Struck | None:
 
 
 def cancel_statements(scene: Scene) -> Struck | None:
-    """What runs at this moment is cancelled, as by a statement timeout; a few times."""
+    """Cancel the statements that run at this moment, as by a statement timeout; a few times."""
     struck = None
     for _ in range(5):
         struck = _hit_sessions(scene, "pg_cancel_backend", everybody=True) or struck

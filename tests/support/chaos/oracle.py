@@ -1,4 +1,4 @@
-"""What must be true at the end. The oracle compares what producers, bodies and people wrote down
+"""Checks at the end. The oracle compares what producers, bodies and people wrote down
 outside the engine with what the engine has recorded; each check is a sentence and a function."""
 
 from __future__ import annotations

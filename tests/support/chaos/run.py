@@ -25,7 +25,7 @@ select (select count(*) from qwf.jobs where finished_at is null)
 
 @dataclass
 class Result:
-    """What was done, and what did not hold: by check, what is wrong."""
+    """Faults that struck, and what did not hold: by check, what is wrong."""
 
     seed: int
     seconds: float

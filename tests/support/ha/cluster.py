@@ -159,7 +159,7 @@ class Cluster:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def members(self) -> list[dict[str, Any]]:
-        """What Patroni says of its members; nothing while no node answers."""
+        """Members as Patroni lists them; none while no node answers."""
         for address in DATABASES.values():
             with contextlib.suppress(OSError, urllib.error.URLError, ValueError):
                 with self.network.visit(FRONT):

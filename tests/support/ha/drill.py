@@ -159,7 +159,7 @@ class Drill:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is true at the end, by the notes of producers and bodies and by the database."""
+    """State at the end, by the notes of producers and bodies and by the database."""
 
     acknowledged: int
     missing: list[str]  # keys

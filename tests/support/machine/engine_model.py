@@ -1,4 +1,4 @@
-"""What the engine does, in a few pages: the design as a program, written without a look at the SQL.
+"""The engine in a few pages: the design as a program, written without a look at the SQL.
 
 A `Model` holds the jobs and runs that a database should hold. Each method is a function of the API:
 it changes them and returns the answer, or the refusal, that the real function should give. What the
@@ -74,7 +74,7 @@ def require(fine: Any, what: str, *data: Any) -> None:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker says about the end of an attempt."""
+    """Report of a worker about the end of an attempt."""
 
     job: int
     token: str
@@ -890,7 +890,7 @@ class Model:
             run.pending = [(job.id if e == old else e, kind) for e, kind in run.pending]
 
     def _assess(self, run: Run) -> None:
-        """What the states of its nodes say about a run."""
+        """Judge a run by the states of its nodes."""
         if not run.live:
             return
         states = {self.jobs[job_id].status for job_id in run.nodes.values()}
@@ -915,7 +915,7 @@ class Model:
             run.status = "running"
 
     def _stop(self, run: Run) -> list[Job]:
-        """What has nothing left to wait for waits no more; what is locked is looked at again."""
+        """End the waits that have nothing left to wait for; look at locked ones again."""
         stopped, left = [], False
         for job_id in run.nodes.values():
             job = self.jobs[job_id]
@@ -1168,7 +1168,7 @@ class Model:
         job.elements = None
 
     def to_retry(self, run: Run, name: str | None) -> list[Job]:
-        """What failed or was cancelled, the node that is named, and all that follows from them.
+        """Nodes that failed or were cancelled, the named one, and all that follow from them.
 
         An element stands for its map.
         """

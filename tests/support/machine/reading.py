@@ -1,4 +1,4 @@
-"""What people read about the work, compared with what the model holds."""
+"""Views for people, compared with what the model holds."""
 
 from __future__ import annotations
 

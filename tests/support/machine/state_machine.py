@@ -435,7 +435,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.jobs("queued"))
     @rule(worker=numbers, count=st.sampled_from([1, 2, 5]), output=outputs, jam=jams)
     def work(self, worker: int, count: int, output: Json, jam: bool) -> None:
-        """What workers do most of the time."""
+        """Do what workers do most of the time."""
         with self.step() as main:
             if claimed := claim(main, self._worker(worker), count):
                 main.model.turn += 1
@@ -729,7 +729,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(act=st.sampled_from(CHORES))
     def chore(self, act: str) -> None:
-        """What time brings about, and what is done about it."""
+        """Let time pass, or do a chore of the engine."""
         with self.step() as main:
             getattr(self, "_" + act)(main)
 
