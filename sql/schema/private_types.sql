@@ -166,8 +166,8 @@ create type _qwf.planned as (
   node_id text, idx int, job_id bigint, verdict text, because text, resumes boolean);
 comment on type _qwf.planned is
   'A node in the plan of a retry: it is reused, runs again, is new or is removed, and why. '
-  'resumes: a map of which the completed elements are reused. idx is that of the graph that the run gets, '
-  'job_id null for a new node.';
+  'resumes: a map of which the completed elements are reused. idx is that of the graph that the '
+  'run gets, job_id null for a new node.';
 
 create type _qwf.advanced as (ready bigint[], elements bigint[], counts _qwf.node_count[]);
 comment on type _qwf.advanced is
