@@ -46,8 +46,7 @@ create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'a
 comment on table qwf.runs is 'One execution of a workflow.';
 comment on column qwf.runs.id is 'Run id; grows with time.';
 comment on column qwf.runs.graph_id is
-  'The compiled workflow it executes: as it was when the run was enqueued, or when a retry with '
-  'latest moved it.';
+  'The compiled workflow it executes: of when the run was enqueued, or was retried with latest.';
 comment on column qwf.runs.workflow is 'Name of the workflow.';
 comment on column qwf.runs.workflow_version is 'Version of the workflow.';
 comment on column qwf.runs.status is 'State; see docs/concepts.md.';
@@ -57,7 +56,8 @@ comment on column qwf.runs.key is
   'Idempotency key, unique per project and workflow while the run is not terminal.';
 comment on column qwf.runs.once is 'True: the key stays taken until the row is deleted.';
 comment on column qwf.runs.priority is 'Priority of its jobs; lower is sooner.';
-comment on column qwf.runs.context is 'Initial values that references read; only a retry changes them.';
+comment on column qwf.runs.context is
+  'Initial values that references read; only a retry changes them.';
 comment on column qwf.runs.labels is 'Tags of the caller. Searches filter by them; no claim does.';
 comment on column qwf.runs.out_dir is 'Folder under which bodies write; null: the agent''s own.';
 comment on column qwf.runs.login is

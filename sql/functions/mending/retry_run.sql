@@ -53,12 +53,12 @@ begin
 end $$;
 comment on function qwf.retry_run is
   'Runs failed and cancelled nodes again, from_node if given, what other definitions (latest) or '
-  'other values of the context change, and all nodes downstream; returns how many. '
-  'retry_plan shows it before. A failed map runs only the elements that did not complete again, unless it is named. '
-  'A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have undone is '
-  'not done again unless from_node names it. '
-  'QW001 no such run or node, QW002 not over, erased or nothing to retry, QW003 the current '
-  'definitions do not fit, QW005 the context does not fit, QW008 its key is taken.';
+  'other values of the context change, and all nodes downstream; returns how many. retry_plan '
+  'shows it before. A failed map runs only the elements that did not complete again, unless it is '
+  'named. A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have '
+  'undone is not done again unless from_node names it. QW001 no such run or node, QW002 not over, '
+  'erased or nothing to retry, QW003 the current definitions do not fit, QW005 the context does '
+  'not fit, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 
 commit;
