@@ -361,6 +361,45 @@ def test_a_schedule_is_fired_by_hand(on_db: Cli, db: Db) -> None:
     assert on_db("schedule", "fire", "nigthly").exit_code == 1
 
 
+def test_a_schedule_is_backfilled_and_its_history_listed(on_db: Cli, db: Db) -> None:
+    """Times without a zone are of the zone of the schedule; whatever is left out is said."""
+    args, options = '{"day": {"$from": "due.date"}}', '{"max_attempts": 1}'
+    on_db("schedule", "add", "etl", "--task", "load", "--cron", "30 0 * * *", "--args", args,
+          "--timezone", "Europe/Berlin", "--options", options, "--overlap", "allow")  # fmt: skip
+    fired = on_db("schedule", "fire", "etl", "--due", "2026-03-29 00:30")
+    assert fired.stdout == "schedule etl fired: job 1\n"
+    wrong = on_db("schedule", "fire", "etl", "--due", "2026-03-29")
+    assert (wrong.exit_code, "the schedule has no such time" in wrong.stderr) == (1, True)
+    period = ("schedule", "backfill", "etl", "2026-03-29", "2026-04-01")
+    plan = on_db(*period, "--plan")
+    assert [line.split("  ")[-1].strip() for line in plan.stdout.splitlines()[1:]] == [
+        "left out: worked on now", "fires", "fires",
+    ]  # fmt: skip
+    assert plan.stderr == "2 of 3 times would fire, 1 at once\n"
+    assert [row["verdict"] for row in json.loads(on_db(*period, "--plan", "--json").stdout)] == [
+        "open", "fires", "fires",
+    ]  # fmt: skip
+    begun = on_db(*period, "--at-once", "4")
+    assert "schedule etl.backfill.1 has begun" in begun.stdout
+    assert "of 3 times are left out: 1 open" in begun.stderr
+    db.execute("select _qwf.fire_schedules()")
+    jobs = "select inputs ->> 'day', max_attempts from qwf.jobs order by id"
+    assert db.execute(jobs).fetchall() == [
+        ("2026-03-29", 1), ("2026-03-30", 1), ("2026-03-31", 1),
+    ]  # fmt: skip
+    line = next(line for line in on_db("schedules").stdout.splitlines() if "backfill" in line)
+    assert "done, 3 of 3 times, 2 open" in line
+    history = on_db("schedule", "history", "etl").stdout.splitlines()
+    assert [("queued" in line, "it was being worked on" in line) for line in history[1:]] == [
+        (True, False), (True, False), (False, True), (True, False),
+    ]  # fmt: skip
+    alone = json.loads(on_db("schedule", "history", "etl.backfill.1", "--json").stdout)
+    assert [row["outcome"] for row in alone] == ["fired", "fired", "skipped"]
+    assert len(json.loads(on_db("schedule", "history", "--json").stdout)) == 4
+    assert on_db("schedule", "enable", "etl.backfill.1").exit_code == 1
+    assert on_db("schedule", "backfill", "etl", "soon", "2026-04-01").exit_code == 2
+
+
 def test_queues_are_created_paused_and_resumed(on_db: Cli, db: Db) -> None:
     assert on_db("queue", "create", "mail", "--timeout", "5min").exit_code == 0
     assert "max" not in on_db("queues").stdout

@@ -76,3 +76,41 @@ def test_schedules_of_a_project(visit: Visit, db: Db) -> None:
                    (name, project))  # fmt: skip
     page = visit("viewer").text("/schedules?project=a")
     assert ("one" in page, "two" in page) == (True, False)
+
+
+def test_a_backfill_is_planned_begun_paused_and_followed(visit: Visit, db: Db) -> None:
+    """Times are of the zone of the schedule; the plan says what is left out, and why."""
+    db.execute("""select qwf.create_schedule('etl', 'load', cron => '30 0 * * *',
+      overlap => 'allow', timezone => 'Europe/Berlin', args => '{"day": {"$from": "due.date"}}')""")
+    db.execute("select qwf.fire_schedule('etl', '2026-03-29 22:30Z')")
+    admin = visit("admin")
+    page = admin.text("/schedules/etl?since=2026-03-28&until=2026-04-01")
+    assert "3 of 4 times fire." in page
+    assert "1 left out: being worked on." in page
+    assert 'value="2026-03-27T23:00:00' in page, "midnight in Berlin"
+    assert 'value="2026-03-31T22:00:00' in page, "and after its clocks have changed"
+    said = admin.do("backfill", name="etl", since="2026-03-27T23:00:00Z", at_once="2",
+                    until="2026-03-31T22:00:00Z")  # fmt: skip
+    assert "schedule etl.backfill.1 has begun; of 4 times are left out: 1 open" in said.text
+    db.execute("select _qwf.fire_schedules()")
+    for page in ("/schedules/etl", "/schedules/etl.backfill.1"):
+        text = visit("viewer").text(page)
+        assert "3 of 4 times," in text
+        assert "2 open, 0 completed, 1 left out" in text
+        assert "it was being worked on" in text
+    admin.do("enable_schedule", name="etl.backfill.1", enabled="false")
+    assert "Go on" in admin.text("/schedules/etl")
+    assert "etl.backfill.1" in admin.text("/schedules")
+    admin.do("drop_schedule", name="etl.backfill.1")
+    assert "dropped" in visit("viewer").text("/schedules/etl.backfill.1")
+
+
+def test_a_plan_that_can_do_nothing_says_why(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_schedule('etl', 'load', cron => '@daily')")
+    viewer = visit("viewer")
+    assert "no time of the schedule lies between" in viewer.text(
+        "/schedules/etl?since=2026-01-01+01:00&until=2026-01-01+02:00"
+    )
+    assert "lies ahead" in viewer.text("/schedules/etl?since=2026-01-01&until=2999-01-01")
+    assert "invalid input syntax" in viewer.text("/schedules/etl?since=soon&until=2026-01-01")
+    assert viewer.get("/schedules/elt").status_code == 404

@@ -21,7 +21,8 @@ begin
     v_schedule.anchor := _qwf.latest_fire(p_schedule, p_since);
   end if;
   v_schedule.next_at := _qwf.next_fire(v_schedule, p_since - interval '1 us');
-  v_schedule.planned := _qwf.count_times(v_schedule, v_schedule.next_at, p_until, 10001);
+  v_schedule.planned := (
+    select count(*) from _qwf.times_from(v_schedule, v_schedule.next_at, p_until, 10001));
   if v_schedule.planned not between 1 and 10000 then
     raise exception using errcode = 'QW005',
       message = case v_schedule.planned when 0 then 'no time of the schedule lies between'

@@ -16,7 +16,8 @@ as $$
 declare
   v_firing qwf.firings;
 begin
-  v_firing.times := _qwf.count_times(p_schedule, p_schedule.next_at, p_before, 1000);
+  v_firing.times := (
+    select count(*) from _qwf.times_from(p_schedule, p_schedule.next_at, p_before, 1000));
   v_firing.schedule := p_schedule.name;
   v_firing.since := p_schedule.next_at;
   v_firing.due_at := _qwf.latest_fire(p_schedule, p_before - interval '1 us');

@@ -33,15 +33,11 @@ begin
     perform _qwf.check_backfill(v_schedule, due_times.since, due_times.until, 1, qwf.now());
     v_schedule := _qwf.as_backfill(v_schedule, due_times.since, due_times.until);
   end if;
-  due_at := v_schedule.next_at;
-  while due_at is not null and v_left > 0 loop
-    verdict := coalesce(nullif(
-      _qwf.time_taken(coalesce(v_schedule.backfill_of, v_schedule.name), due_at),
-      case when v_plan and due_times.again then 'completed' end), 'fires');
-    return next;
-    due_at := _qwf.next_due(v_schedule, due_at);
-    v_left := v_left - 1;
-  end loop;
+  return query
+    select t.at, coalesce(
+      nullif(_qwf.time_taken(coalesce(v_schedule.backfill_of, v_schedule.name), t.at),
+        case when v_plan and due_times.again then 'completed' end), 'fires')
+    from _qwf.times_from(v_schedule, v_schedule.next_at, v_schedule.ends_at, v_left) t (at);
 end $$;
 comment on function qwf.due_times is
   'When an enabled schedule is due next, several times ahead. With since and until: the times that '

@@ -4,7 +4,7 @@
 --   hour field begins with * or names all hours. A skipped local time counts at the instant after
 --   the gap, but not if all hours are named: then only the next match counts.
 -- Raises: 22023 for an unknown time zone.
--- Called by: _next_fire.
+-- Called by: _latest_fire, _next_fire, _times_from.
 
 begin;
 

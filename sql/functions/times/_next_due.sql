@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/times/_next_due
 -- Purpose: Returns when a schedule is next due after a given instant, or null at the end of a
 --   backfill.
--- Called by: due_times, _fire_due.
+-- Called by: _fire_due.
 
 begin;
 

@@ -2,8 +2,8 @@
 -- Purpose: Returns when a schedule is next due after a given instant.
 -- Guarantees: Depends only on its arguments, so that a restart changes nothing. Null if it is never
 --   due again, or if this server does not know the time zone.
--- Called by: create_schedule, enable_schedule, _as_backfill, _check_fire, _count_times, _due_scope,
---   _fire_due, _latest_fire, _next_due, _schedule_problems.
+-- Called by: create_schedule, enable_schedule, _as_backfill, _check_fire, _due_scope, _fire_due,
+--   _next_due, _schedule_problems.
 
 begin;
 
@@ -20,11 +20,7 @@ begin
   elsif v_every is not null then
     return p_after + make_interval(secs => (v_every - v_since % v_every)::double precision);
   end if;
-  return _qwf.cron_next(
-    _qwf.read_cron(coalesce(p_schedule.cron,
-      format('%s %s * * *', p_schedule.minute,
-        coalesce(array_to_string(p_schedule.hours, ','), '*')))),
-    p_schedule.timezone, p_after);
+  return _qwf.cron_next(_qwf.cron_of(p_schedule), p_schedule.timezone, p_after);
 exception
   when invalid_parameter_value then
     return null;

@@ -4,7 +4,7 @@
 -- Guarantees: Never raises: problems has at most one problem for each field. Combines the two day
 --   fields as Vixie cron does: if one of them begins with *, a day must match both; else a day must
 --   match either.
--- Called by: _next_fire, _timing_problems.
+-- Called by: _cron_of, _timing_problems.
 
 begin;
 

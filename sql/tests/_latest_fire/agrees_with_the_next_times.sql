@@ -1,7 +1,7 @@
 -- Every time of two years is the latest one until the next, for crons that are rare, frequent and
 -- clustered, in zones whose clocks change.
 begin;
-select plan(3);
+select plan(4);
 
 create temp table tried as
 with recursive schedule as (
@@ -25,6 +25,12 @@ select is_empty($$ select (s).cron, (s).timezone, before, t from tried
 select is(_qwf.latest_fire(jsonb_populate_record(null::qwf.schedules,
     '{"every": "37 min", "anchor": "2026-01-01T00:00Z", "timezone": "UTC"}'), '2025-12-31 23:59Z'),
   '2025-12-31 23:23Z', 'the grid of an interval goes back before its anchor');
+set local timezone = 'Europe/Berlin';
+select results_eq($$ select _qwf.times_from(s.s, '2026-03-28 12:00Z', '2026-03-31', 10)
+  from (select jsonb_populate_record(null::qwf.schedules,
+    '{"every": "1 day", "anchor": "2026-03-01T12:00Z"}')) s (s) $$,
+  $$ values ('2026-03-28 12:00Z'::timestamptz), ('2026-03-29 12:00Z'), ('2026-03-30 12:00Z') $$,
+  'a day of an interval has 24 hours, whatever the zone of the session');
 
 select * from finish();
 rollback;

@@ -54,7 +54,7 @@ where strpos(case when octet_length(f.last_error) > 10000 then left(f.last_error
 limit 5
 """
 PATHS = {
-    "queue": "/queues/", "host": "/fleet/", "workflow": "/workflows/", "schedule": "/schedules#",
+    "queue": "/queues/", "host": "/fleet/", "workflow": "/workflows/", "schedule": "/schedules/",
     "limit": "/queues#",
 }  # fmt: skip
 

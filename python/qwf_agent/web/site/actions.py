@@ -64,6 +64,13 @@ ACTIONS: dict[str, Action] = {
         {"run_id": "bigint", "node_id": "text", "value": "jsonb"},
         "answered; run {run_id} goes on",
     ),
+    "backfill": Action(
+        {
+            "name": "text", "since": "timestamptz", "until": "timestamptz", "at_once": "int",
+            "again": "boolean",
+        },
+        "schedule {result} has begun",
+    ),
     "cancel_job": Action({"job_id": "bigint", "reason": "text"}, "job {job_id} is cancelled"),
     "cancel_jobs": Action({"jobs": "bigint[]", "reason": "text"}, "{ok} of {all} jobs cancelled"),
     "cancel_runs": Action({"runs": "bigint[]", "reason": "text"}, "{ok} of {all} runs cancelled"),
@@ -107,6 +114,7 @@ ACTIONS: dict[str, Action] = {
             "name": "text", "task": "text", "workflow": "text", "cron": "text", "every": "interval",
             "timezone": "text", "args": "jsonb", "queue": "text", "catch_up": "text",
             "overlap": "text", "enabled": "boolean", "priority": "int", "project": "text",
+            "options": "jsonb",
         },
         "schedule {name} is stored; next: {result}",
     ),
@@ -127,7 +135,9 @@ ACTIONS: dict[str, Action] = {
         },
         "run {result} is started",
     ),
-    "fire_schedule": Action({"name": "text"}, "schedule {name} has fired"),
+    "fire_schedule": Action(
+        {"name": "text", "due": "timestamptz"}, "schedule {name} has fired"
+    ),
     "follow_log": Action({"job_id": "bigint"}, "the log of job {job_id} is sent for 10 seconds"),
     "pause_queue": Action({"name": "text"}, "queue {name} is paused"),
     "prune": Action({"max_rows": "int"}, "pruned: {result}"),
