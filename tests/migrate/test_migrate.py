@@ -553,6 +553,23 @@ def test_a_migration_of_a_database_in_use_leaves_an_event(
     ]
 
 
+def test_a_deploy_that_fails_halfway_leaves_an_event_of_what_stays(
+    dsn: str, db: psycopg.Connection[Any]
+) -> None:
+    migrate.revert(dsn, to="functions/finish/finish")
+    db.execute("""
+        create function refuse() returns event_trigger language plpgsql as
+        $$ begin raise exception 'no triggers here'; end $$;
+        create event trigger no_triggers on ddl_command_start when tag in ('CREATE TRIGGER')
+        execute function public.refuse()""")
+    with pytest.raises(migrate.MigrateError, match="no triggers here"):
+        migrate.deploy(dsn)
+    rows = db.execute("select detail from _qwf.event_log where kind = 'schema_changed' order by id")
+    (back,), (halfway,) = rows.fetchall()
+    assert halfway["old"] == back["new"]
+    assert back["new"]["changes"] < halfway["new"]["changes"] < back["old"]["changes"]
+
+
 def test_a_deploy_waits_for_a_running_one_and_says_so(empty_dsn: str, chain: Chain) -> None:
     lines: list[str] = []
     with psycopg.connect(empty_dsn, autocommit=True) as holder:

@@ -65,6 +65,11 @@ Subject = tuple[str, int]  # ("run" or "job", id)
 
 reason = click.option("--reason", help="Why; it is recorded.")
 failed = click.option("--failed", is_flag=True, help="Those that failed; required without ids.")
+of_signature = click.option(
+    "--signature", metavar="TEXT",
+    help="Only those with this error, as the page Failures writes it.",
+)  # fmt: skip
+of_error = click.option("--error", metavar="TEXT", help="Only those with this text in their error.")
 ended_since = click.option(
     "--since", type=arguments.moment, metavar="TIME",
     help="Only those that ended since: 2h, 1d, or '2030-01-31 06:00'.",
@@ -188,10 +193,8 @@ def retry_run(
 @click.argument("ids", type=arguments.ID, nargs=-1, metavar="[JOB...]")
 @failed
 @arguments.of_task
-@click.option(
-    "--signature", metavar="TEXT",
-    help="Only those with this error, as the page Failures writes it.",
-)  # fmt: skip
+@of_signature
+@of_error
 @arguments.of_queue
 @arguments.of_project
 @ended_since
@@ -223,8 +226,8 @@ def retry_job(
         return
     _require_failed(wanted)
     wanted = _filters(conn, wanted) | {"states": ["failed"]}
-    if wanted["signature"] is not None:
-        found = _failed_with_signature(conn, wanted)
+    if wanted["signature"] is not None or wanted["error"] is not None:
+        found = _failed_with_error(conn, wanted)
     else:
         found = _matching_jobs(conn, wanted)
     _each(conn, "retry", _subjects(found), dry_run, yes)
@@ -257,9 +260,9 @@ def _matching_jobs(conn: Connection, wanted: dict[str, Any]) -> list[Any]:
     return found
 
 
-def _failed_with_signature(conn: Connection, wanted: dict[str, Any]) -> list[Any]:
-    """The failed jobs that match and whose errors are one group of qwf.failure_groups()."""
-    names = ("task", "queue", "project", "signature")
+def _failed_with_error(conn: Connection, wanted: dict[str, Any]) -> list[Any]:
+    """The failed jobs that match, also by their errors."""
+    names = ("task", "queue", "project", "signature", "error")
     asked = {name: wanted[name] for name in names if wanted[name] is not None}
     found: list[Any] = []
     place: dict[str, Any] = {"filter": Jsonb(asked | {"status": "failed"}), "before": None}

@@ -10,7 +10,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from qwf_agent import config
-from qwf_agent.cli import addresses, arguments, erased_files, errors, output
+from qwf_agent.cli import addresses, arguments, cancel_retry, erased_files, errors, output
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw.visible import visible
@@ -41,8 +41,10 @@ where f.job_id = any (%(jobs)s::bigint[]) and f.host = %(host)s
 )
 @click.option("--run", type=arguments.ID, metavar="RUN", help="Only this run.")
 @click.option("--failed", is_flag=True, help="Only jobs that have failed.")
-@click.option("--error", metavar="TEXT", help="Only jobs with this text in their error.")
+@cancel_retry.of_signature
+@cancel_retry.of_error
 @arguments.of_task
+@arguments.of_queue
 @arguments.of_project
 @arguments.since
 @click.option(
@@ -62,7 +64,7 @@ def erase(
     conn: Connection, parts: str | None, dry_run: bool, files: bool, yes: bool, as_json: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Erase what ended jobs have of a person.
+    """Erase what ended jobs have of a person, or discard failed ones.
 
     Arguments, outputs, errors, logs, answers, labels and keys are overwritten. Ids, times and
     outcomes stay, and who has acted. A node is erased with its whole run. Files are on the boxes:
@@ -72,6 +74,7 @@ def erase(
     Example:  qwf erase --label person=42 --dry-run
               qwf erase --label person=42 --files
               qwf erase --label person=42
+              qwf erase --failed --task send --error "no such address" --dry-run
     """
     given = {
         "filter": Jsonb(_filter(conn, **wanted)),

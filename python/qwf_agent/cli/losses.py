@@ -23,7 +23,7 @@ def ended(conn: Connection) -> str | None:
 
 def confirm_setting(conn: Connection, name: str, value: str | None, yes: bool) -> None:
     """Ask before a setting deletes what it has kept so far. None is the default."""
-    if name in ("retention", "minutes_keep"):
+    if name in ("retention", "minutes_keep", "events_keep"):
         _confirm(name, _lost(conn, name, value, None), yes)
 
 
@@ -46,7 +46,7 @@ def _lost(conn: Connection, setting: str | None, value: Any, queue: str | None) 
 
 def _confirm(what: str, found: list[DictRow], yes: bool) -> None:
     for row in found:
-        lost = _counted(row, "job", "run", "minute")
+        lost = _counted(row, "job", "run", "minute", "event")
         if lost is not None:
             arguments.confirm(
                 f"{what}: {draw.spell(row['before'])} becomes {draw.spell(row['kept'])}, which "

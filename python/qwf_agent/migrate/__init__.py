@@ -8,8 +8,9 @@ sqitch deployed is refused here.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -118,10 +119,11 @@ def deploy(
         is_new = chain.project == PROJECT and not applied
         if is_new and install(backend, wanted, say):
             done = [step.change.name for step in wanted]
-        for step in backend.to_apply(MigrationList(wanted)):
-            say(f"+ {step.change.name}")
-            backend.apply_one(step, mark=False)
-            done.append(step.change.name)
+        with _recording_a_failure(backend, chain, before):
+            for step in backend.to_apply(MigrationList(wanted)):
+                say(f"+ {step.change.name}")
+                backend.apply_one(step, mark=False)
+                done.append(step.change.name)
         if cell is not None:
             with backend.copy() as copy:
                 database.execute(copy.connection, cell.script(), f"{trust.PIN};")
@@ -211,12 +213,28 @@ def revert(
         before = set(database.deployed(looking, chain))
         reverting.look(looking, chain, keep, database.deployed(looking, chain))
         looking.commit()
-        for step in backend.to_rollback(MigrationList(steps_of(chain, say)[keep:])):
-            say(f"- {step.change.name}")
-            backend.rollback_one(step)
-            done.append(step.change.name)
+        with _recording_a_failure(backend, chain, before):
+            for step in backend.to_rollback(MigrationList(steps_of(chain, say)[keep:])):
+                say(f"- {step.change.name}")
+                backend.rollback_one(step)
+                done.append(step.change.name)
         _record(backend, chain, before)
     return done
+
+
+@contextlib.contextmanager
+def _recording_a_failure(backend: Backend, chain: Plan, before: set[str]) -> Iterator[None]:
+    """If a script fails, those before it stay, and the event says so. If the process is killed, no
+    event does; the next one begins with more changes than the last one ended with."""
+    try:
+        yield
+    except Exception:
+        with contextlib.suppress(Exception):  # the error that ended it is what counts
+            with backend.copy() as copy:
+                after = set(database.deployed(copy.connection, chain))
+            if after != before:
+                _record(backend, chain, before)
+        raise
 
 
 def _record(backend: Backend, chain: Plan, before: set[str]) -> None:

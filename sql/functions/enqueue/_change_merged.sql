@@ -32,7 +32,7 @@ begin
       inputs = p_job.args, checked = _qwf.is_checked(p_job.labels),
       labels = p_job.labels - 'qwf.checked', queue = p_job.queue,
       priority = p_job.priority, limit_by = p_job.limit_by,
-      limit_place = case when p_job.limit_by is not null then _qwf.limit_place(p_job.limit_by) end,
+      limit_place = _qwf.limit_place(p_job.limit_by),
       expires_at = v_expires_at,
       max_attempts = p_job.max_attempts, max_losses = p_job.max_losses, backoff = p_job.backoff,
       timeout = p_job.timeout, required_model = p_job.model, light = p_job.light,

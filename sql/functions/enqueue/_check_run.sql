@@ -18,6 +18,9 @@ declare
     when jsonb_typeof(p_context) is distinct from 'object'
       then format('context: a JSON object, not %s', coalesce(jsonb_typeof(p_context), 'null'))
     when jsonb_typeof(p_labels) <> 'object' then 'labels: a JSON object'
+    when _qwf.engine_label(p_labels) is not null
+      then 'labels: names that begin with qwf. are the engine''s own: '
+        || _qwf.engine_label(p_labels)
     when not _qwf.is_readable_time(p_run_at) then 'run_at: within the years 1 to 9999, or infinity'
     when p_key = '' then 'key: not empty; leave it out, or give null, for a run without a key'
     when p_once and p_key is null

@@ -44,7 +44,7 @@ begin
       p_job.key, p_job.once, case when p_job.key is null or p_job.once then 'u' else 'w' end,
       p_job.max_attempts, p_job.max_losses, p_job.backoff, p_job.timeout, p_job.model, p_job.light,
       p_job.vram_mb, p_job.requires, p_job.limit_by,
-      case when p_job.limit_by is not null then _qwf.limit_place(p_job.limit_by) end,
+      _qwf.limit_place(p_job.limit_by),
       p_job.on_failure, greatest(v_run_at, p_now) + p_job.expires, p_job.project,
       _qwf.is_checked(p_job.labels), p_job.labels - 'qwf.checked', p_now,
       p_now + coalesce(p_job.debounce_max, 10 * p_job.debounce))

@@ -26,7 +26,7 @@ begin
       case when (i.run_at > v_now) is not true then v_now end,
       i.once, i.max_attempts, i.max_losses, i.backoff, i.timeout, i.model, i.light, i.vram_mb,
       i.requires, i.limit_by,
-      case when i.limit_by is not null then _qwf.limit_place(i.limit_by) end, i.on_failure,
+      _qwf.limit_place(i.limit_by), i.on_failure,
       greatest(i.run_at, v_now) + i.expires, i.project, _qwf.is_checked(i.labels),
       i.labels - 'qwf.checked', v_now
     from unnest(p_jobs) i

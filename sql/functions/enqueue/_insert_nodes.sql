@@ -35,7 +35,7 @@ begin
       n.inputs, n.input_spec, k.guarded, n.dep_count,
       n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
       n.light, n.vram_mb, n.requires, n.limit_by,
-      case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
+      _qwf.limit_place(n.limit_by),
       n.on_failure, n.run_if, null, null, v_run.labels, p_now
     from qwf.graph_nodes n
     cross join lateral (select num_nonnulls(n.skip_if, n.input_spec, n.map) > 0) g (guarded)

@@ -17,6 +17,10 @@ return case
   when p_job.requires <> '{}' and _qwf.requires_problem(p_job.requires) is not null
     then 'requires: ' || _qwf.requires_problem(p_job.requires)
   when jsonb_typeof(p_job.labels) <> 'object' then 'labels: a JSON object'
+  when p_job.labels not in ('{}', '{"qwf.checked": true}')
+    and _qwf.engine_label(p_job.labels) is not null
+    then 'labels: names that begin with qwf. are the engine''s own: '
+      || _qwf.engine_label(p_job.labels)
   when p_job.key = '' then 'key: not empty; leave it out, or give null, for a job without a key'
   when p_job.once and p_job.key is null
     then 'once: needs a key, because it keeps the key taken after the job has ended'

@@ -70,7 +70,7 @@ begin
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by,
-      case when enqueue.limit_by is not null then _qwf.limit_place(enqueue.limit_by) end,
+      _qwf.limit_place(enqueue.limit_by),
       enqueue.on_failure, coalesce(enqueue.project, ''), _qwf.is_checked(enqueue.labels),
       coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now)
     returning j.id into v_id;

@@ -2,6 +2,7 @@
 -- Purpose: Deletes the starts of keys that only ended jobs have named.
 -- Guarantees: A key that a job of another state still names is kept: it is in the row of that job,
 --   too. So is one that a claim or a tick holds; a tick deletes it when its starts no longer count.
+-- Notices: how many are kept because a claim or a tick holds them.
 -- Locks: advisory (place of the key), tried only; rows of limit_keys.
 -- Called by: erase.
 
@@ -12,12 +13,22 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
+declare
+  v_held bigint;
 begin
   delete from qwf.limit_keys k
   where k.name = any (p_names)
     and pg_try_advisory_xact_lock(_qwf.limit_place(k.name))
     and not exists (
       select from qwf.jobs j where j.limit_by = k.name and j.finished_at is null);
+  select count(*) into v_held from qwf.limit_keys k
+  where k.name = any (p_names) and not exists (
+    select from qwf.jobs j where j.limit_by = k.name and j.finished_at is null);
+  if v_held > 0 then
+    raise notice 'names of % limit keys stay for now', v_held
+      using detail = 'a claim or a tick holds them at this moment',
+        hint = 'a tick deletes them when their starts no longer count';
+  end if;
 end $$;
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/health/_count_older
--- Purpose: Counts ended jobs and runs, and rows of minutes, that are older than a time.
+-- Purpose: Counts ended jobs and runs, rows of minutes, and events, that are older than a time.
 -- Guarantees: Counts at most to p_most of each, and none where the time is null. Without a queue,
 --   jobs of a queue with a retention of its own count by that one.
 -- Called by: losses.
@@ -7,8 +7,9 @@
 begin;
 
 create function _qwf.count_older(
-  p_now timestamptz, p_old interval, p_old_minutes interval, p_queue text, p_most int)
-returns table (jobs bigint, runs bigint, minutes bigint)
+  p_now timestamptz, p_old interval, p_old_minutes interval, p_old_events interval, p_queue text,
+  p_most int)
+returns table (jobs bigint, runs bigint, minutes bigint, events bigint)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -30,6 +31,9 @@ begin
       select from qwf.host_minutes m where m.minute < p_now - p_old_minutes
       union all
       select from qwf.queue_minutes m where m.minute < p_now - p_old_minutes
+      limit p_most) d),
+    (select count(*) from (
+      select from _qwf.event_log e where e.at < p_now - p_old_events
       limit p_most) d);
 end $$;
 

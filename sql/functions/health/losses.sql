@@ -8,7 +8,8 @@ begin;
 create function qwf.losses(
   setting text default null, value interval default null, queue text default null,
   most int default 100000)
-returns table (before interval, kept interval, jobs bigint, runs bigint, minutes bigint)
+returns table (before interval, kept interval, jobs bigint, runs bigint, minutes bigint,
+  events bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set jit = off
@@ -18,8 +19,9 @@ declare
   v_now timestamptz := qwf.now();
   v_old interval;  -- of jobs and runs; null: they are not asked about
   v_old_minutes interval;
+  v_old_events interval;
 begin
-  if losses.setting not in ('retention', 'minutes_keep')
+  if losses.setting not in ('retention', 'minutes_keep', 'events_keep')
     or num_nonnulls(losses.setting, losses.queue) > 1
     or not _qwf.is_duration(losses.value, '1000 years', p_least => '0 s')
     or coalesce(losses.most < 0, true)
@@ -27,8 +29,8 @@ begin
     raise exception using errcode = 'QW005', message = 'invalid question',
       detail = format('setting %L, value %s, queue %L, most %s', left(losses.setting, 200),
         losses.value, left(losses.queue, 200), losses.most),
-      hint = 'give the setting retention or minutes_keep, or a queue; a value of 0 s to 1000 years;'
-        ' and most of 0 or more';
+      hint = 'give the setting retention, minutes_keep or events_keep, or a queue; a value of 0 s'
+        ' to 1000 years; and most of 0 or more';
   end if;
   select coalesce(q.retention, k.before), coalesce(losses.value, k.usual)
   into before, kept
@@ -45,20 +47,25 @@ begin
     perform _qwf.raise_unknown_queue(losses.queue);
   end if;
   if kept < before or num_nonnulls(losses.setting, losses.queue, losses.value) = 0 then
-    v_old := case when losses.setting is distinct from 'minutes_keep' then kept end;
+    v_old := case when coalesce(losses.setting, 'retention') = 'retention' then kept end;
     v_old_minutes := case when losses.setting = 'minutes_keep' then kept
       when losses.setting is null and losses.queue is null
         then (select s.minutes_keep from qwf.settings s) end;
+    v_old_events := case when losses.setting = 'events_keep' then kept
+      when losses.setting is null and losses.queue is null
+        then (select s.events_keep from qwf.settings s) end;
   end if;
-  select t.* into jobs, runs, minutes
-  from _qwf.count_older(v_now, v_old, v_old_minutes, losses.queue, losses.most) t;
+  select t.* into jobs, runs, minutes, events
+  from _qwf.count_older(
+    v_now, v_old, v_old_minutes, v_old_events, losses.queue, losses.most) t;
   return next;
 end $$;
 comment on function qwf.losses is
-  'How many finished jobs and runs, and rows of host_minutes and queue_minutes, are deleted if '
-  'retention or minutes_keep becomes value (null: its default), or the retention of the queue '
-  '(null: that of the settings); without arguments, how many are too old already. before: the time '
-  'that holds now. Counts stop at most. QW005: invalid values; QW006: unknown queue.';
+  'How many finished jobs and runs, rows of host_minutes and queue_minutes, and events are '
+  'deleted if retention, minutes_keep or events_keep becomes value (null: its default), or the '
+  'retention of the queue (null: that of the settings); without arguments, how many are too old '
+  'already. before: the time that holds now. Counts stop at most. QW005: invalid values; QW006: '
+  'unknown queue.';
 call _qwf.allow('qwf.losses', 'qwf_viewer');
 
 commit;

@@ -9,7 +9,7 @@
 begin;
 
 create function _qwf.limit_place(p_limit_by text) returns bigint
-language sql stable
+language sql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
   select hashtextextended(p_limit_by, 0)

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/search/failure_groups
 -- Purpose: Groups the newest failed jobs by task and by what their errors have in common.
 -- Guarantees: Reads at most max_rows failed jobs, newest first, of those that failed since `since`.
---   A job that was retried counts no longer, and a failed attempt that will be tried again does not
---   count yet. If first_at of a group is later than a moment, and searched_to is null or earlier
---   than that moment, the group is new since then.
+--   A job that was retried or erased counts no longer, and a failed attempt that will be tried
+--   again does not count yet. If first_at of a group is later than a moment, and searched_to is
+--   null or earlier than that moment, the group is new since then.
 
 begin;
 
@@ -30,7 +30,8 @@ begin
   with ended as materialized (
     select j.id, j.task, j.claimed_by, j.finished_at, _qwf.error_line(j.last_error) as error
     from qwf.jobs j
-    where j.status = 'failed' and j.finished_at >= coalesce(failure_groups.since, '-infinity')
+    where j.status = 'failed' and j.erased_parts is null
+      and j.finished_at >= coalesce(failure_groups.since, '-infinity')
     order by j.finished_at desc
     limit failure_groups.max_rows
   ), line (error, signature) as materialized (  -- many jobs have the same

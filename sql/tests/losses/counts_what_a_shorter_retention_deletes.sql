@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 create function pg_temp.lost(p_setting text, p_value interval, p_queue text) returns text
 language sql as $$
@@ -21,6 +21,8 @@ select is(pg_temp.lost(null, null, 'own'), '0 jobs, 0 runs, 0 minutes',
 select is(pg_temp.lost('minutes_keep', '1 day', null), '0 jobs, 0 runs, 1 minutes', 'minutes');
 select qwf_test.travel('1 year');
 select is(pg_temp.lost(null, null, null), '2 jobs, 0 runs, 1 minutes', 'all is too old');
+select is((select l.events from qwf.losses('events_keep', '1 day') l),
+  (select count(*) from _qwf.event_log), 'events');
 
 select * from finish();
 rollback;
