@@ -23,6 +23,8 @@ as $$
   select * from _qwf.event_invariants()
   union all
   select * from _qwf.kept_invariants()
+  union all
+  select * from _qwf.signal_invariants()
 $$;
 comment on function qwf.check_invariants is
   'Violated invariants: which, of which job, run, limit or sequence, and the numbers. A healthy '
