@@ -186,6 +186,10 @@ comment on type _qwf.queued_count is
   'Queued jobs of a queue, counted up to a bound and estimated from there on; the first of them in '
   'claim order; since when the one that waits longest waits.';
 
+create type _qwf.served as (found int, answered int);
+comment on type _qwf.served is
+  'How many steps that wait for a signal were found, and how many of them it has answered.';
+
 create type _qwf.job_filter as (
   statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,
   host text, project text, labels jsonb, key text, error text, signature text, args jsonb,

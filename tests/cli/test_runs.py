@@ -361,3 +361,25 @@ def test_empty_lists_say_what_to_do(on_db: Cli) -> None:
     assert on_db("runs", "--json").stdout.strip() == "[]"
     assert "no open questions" in on_db("inputs").stdout
     assert "no jobs match" in on_db("jobs").stdout
+
+
+def test_a_signal_is_sent_and_what_is_waited_for_is_listed(on_db: Cli, db: Db) -> None:
+    """The terminal says how many steps went on, and what a run waits for."""
+    db.execute(
+        'select qwf.register_workflow(\'{"name": "order", "steps": [{"id": "paid", "kind":'
+        ' "input", "signal": ["paid", {"$from": "n"}], "schema": {"type": "object"}}]}\')'
+    )
+    db.execute("select qwf.enqueue_run('order', '{\"n\": 1}')")
+    shown = on_db("show", "1").stdout
+    assert "waits for paid:1" in shown
+    assert "qwf signal paid:1 PAYLOAD" in shown
+    assert "0 steps" not in on_db("signal", "paid:1", "no object").stdout
+    listed = on_db("inputs", "--signals").stdout
+    assert "waits, the last one did not fit" in listed
+    assert "kept" in listed
+    assert "no open questions" in on_db("inputs").stdout
+    assert "1 step is answered" in on_db("signal", "paid:1", '{"a": 1}').stdout
+    assert "completed" in on_db("show", "1").stdout
+    kept = on_db("signal", "late", "5", "--keep-for", "10 s")
+    assert kept.exit_code != 0
+    assert "1 minute to 366 days" in kept.stderr

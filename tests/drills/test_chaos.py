@@ -103,6 +103,27 @@ def answer_a_key_twice(evidence: Evidence) -> None:
     evidence.acknowledged.append({**one, "id": one["id"] + 1_000_000})
 
 
+def paid(evidence: Evidence) -> dict[str, Any]:
+    """A step that a signal has answered."""
+    return next(
+        row for row in evidence.jobs.values()
+        if row["node_id"] == "paid" and row["status"] == "completed"
+    )  # fmt: skip
+
+
+def answer_with_another_signal(evidence: Evidence) -> None:
+    paid(evidence)["output"] = {"value": 7}
+
+
+def ignore_a_signal(evidence: Evidence) -> None:
+    paid(evidence)["status"] = "awaiting_input"
+
+
+def forget_a_checkpoint(evidence: Evidence) -> None:
+    one = next(one for one in evidence.saves if one["what"] == "saved")
+    evidence.saves.append({**one, "what": "goes on", "attempt": one["attempt"] + 1, "step": 0})
+
+
 def fail_a_job(evidence: Evidence) -> None:
     job(evidence)["status"] = "failed"
 
@@ -207,6 +228,8 @@ CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "a limit holds": [run_three_of_a_limit],
     "a node reads only what has ended": [read_too_early],
     "an acknowledged answer stays": [drop_an_answer],
+    "an acknowledged signal answers its step": [answer_with_another_signal, ignore_a_signal],
+    "a body goes on from the last checkpoint": [forget_a_checkpoint],
     "an acknowledged cancel stays": [complete_what_was_cancelled],
     "the files of completed jobs are there": [remove_a_file],
     "a schedule counts what it enqueued": [fire_unseen],

@@ -27,6 +27,7 @@ TEXTS = """
 
 # Reasons why columns are not erased, and the columns: a table, and what its columns have in common.
 CODE = "a name that the program, its definitions or an administrator gives"
+LIVE = "only jobs that have not ended have it, and those are not erased"
 WHO = "who acted, as the database proves it"
 BOX = "the name of a box, a worker, a model or a card, or what it reports about itself"
 ADMIN = "an administrator writes it, and no job or person comes with it"
@@ -44,6 +45,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.graph_nodes: node_id step_id pipeline task queue inputs skip_if input_spec ref_files"
         " required_model requires limit_by on_failure run_if map min_success backoff",
         "qwf.limits: name",
+        "qwf.signals: project",
         "qwf.limit_slots: limit_name",
         "qwf.limit_starts: limit_name",
         "qwf.queues: name placement on_failure",
@@ -53,10 +55,12 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.queue_minutes: queue",
         "_qwf.event_log: subject names",
     ),
+    LIVE: ("qwf.waits: project name",),
     WHO: (
         "qwf.jobs: login",
         "qwf.runs: login",
         "qwf.input_answers: login",
+        "qwf.signals: login",
         "qwf.cancel_requests: login",
         "_qwf.event_log: login",
         "qwf.model_requests: login acting_for",
@@ -137,6 +141,10 @@ def everywhere(db: Db) -> None:
     )
     db.execute("insert into qwf.cancel_requests (job_id) select id from qwf.jobs")
     db.execute(
+        "insert into qwf.signals (project, name, payload, sent_at, keep_until)"
+        " values ('', 'x', '{}', now(), now() + interval '1 day')"
+    )
+    db.execute(
         "insert into qwf.checkpoints (job_id, attempt, value, at)"
         " select id, 1, '{}', now() from qwf.jobs where task = 't'"
     )
@@ -158,6 +166,10 @@ def everywhere(db: Db) -> None:
             sql.Identifier(schema, table), sql.Identifier(column), sql.SQL(ours)
         )
         db.execute(change, (Jsonb({"x": {"y": value}}) if kind[0] else value,))
+    db.execute(
+        "update qwf.jobs set input_spec = input_spec || jsonb_build_object('signal', %s::text)",
+        (HER,),
+    )
     db.execute("update qwf.jobs set labels = labels || jsonb_build_object('x', %s::text)", (HER,))
     db.execute("update qwf.runs set labels = labels || jsonb_build_object('x', %s::text)", (HER,))
 

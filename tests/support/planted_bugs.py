@@ -240,6 +240,31 @@ FIRING_BUGS = {
 }
 
 
+# What the tests of races find about signals, the name of the test beside each.
+SIGNAL_BUGS = {
+    "test_a_step_and_a_signal_that_do_not_see_each_other": (
+        "_qwf.match_signals",
+        "when s.horizon <= v_xmin then null",
+        "when true then null",
+    ),
+    "test_a_step_that_opens_with_an_older_snapshot_is_found": (
+        "_qwf.take_kept_signal",
+        "<> 'read committed' then -1",
+        "= 'never' then -1",
+    ),
+    "test_a_signal_leaves_a_locked_run_to_the_tick commits": (
+        "_qwf.serve_signal",
+        "for no key update of r skip locked",
+        "for no key update of r",
+    ),
+    "test_a_signal_while_the_run_is_cancelled commits": (
+        "_qwf.cancel_obsolete",
+        "delete from qwf.waits w where w.job_id = any (v_free);",
+        "",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

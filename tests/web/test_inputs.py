@@ -259,3 +259,28 @@ def test_poisoned_questions_are_shown(visit: Visit, db: Db) -> None:
     for path in ("/inputs", *(f"/inputs/{job}" for job in asked)):
         page = operator.text(path)
         assert not set(poison.CONTROLS + poison.UNSEEN) & set(page) - set("\n\t\r")
+
+
+def test_steps_that_wait_for_signals_and_kept_signals_are_listed(visit: Visit, db: Db) -> None:
+    """The page of a run names its signal; secrets of a payload are masked."""
+    db.execute(
+        'select qwf.register_workflow(\'{"name": "order", "steps": [{"id": "paid", "kind":'
+        ' "input", "signal": ["paid", {"$from": "n"}], "schema": {"type": "object"}}]}\')'
+    )
+    db.execute("select qwf.enqueue_run('order', '{\"n\": 1}')")
+    db.execute("select qwf.enqueue_run('order', '{\"n\": 2}', project => 'shop')")
+    db.execute("select qwf.signal('paid:1', '5')")
+    db.execute("select qwf.signal('early', '{\"api_key\": \"hush\", \"n\": 7}', keep_for => '1 h')")
+    viewer = visit("viewer")
+    page = viewer.text("/inputs?order=signals")
+    for shown in ("paid:1", "paid:2", "shop", "The last one did not fit.", "early", "7"):
+        assert shown in page
+    assert "hush" not in page
+    assert "paid:1" not in viewer.text("/inputs?order=signals&project=shop")
+    assert "No question waits for a person" in viewer.text("/inputs")
+    of_run = viewer.text("/runs/1")
+    assert "Waits for signals" in of_run
+    assert "paid:1" in of_run
+    job = db.execute("select job_id from qwf.awaited_signals order by 1 limit 1").fetchone()
+    assert job is not None
+    assert "did not fit, sent at" in viewer.text(f"/jobs/{job[0]}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall
 from qwf_agent.app.options import (
+    DURATION,
     RUN_KINDS,
     RunOptions,
     SqlValue,
@@ -38,6 +39,8 @@ __all__ = [
     "cancel_async",
     "enqueue",
     "enqueue_async",
+    "signal",
+    "signal_async",
     "status",
     "status_async",
     "wait",
@@ -134,6 +137,24 @@ def answer_async(
     return drive_async(conn, _answer(run_id, node_id, given, acting_for))
 
 
+def signal(
+    conn: Connection, name: str, payload: object = None, /, *, project: str = "",
+    keep_for: Timeout = None,
+) -> int:  # fmt: skip
+    """Complete the steps of the project that wait for the signal of this name with the payload, {}
+    if it is None; return how many, at most 100, as a tick completes the others. It is kept for
+    steps that ask within `keep_for`, which is a day."""
+    return drive(conn, _signal(name, payload, project, keep_for))
+
+
+def signal_async(
+    conn: AsyncConnection, name: str, payload: object = None, /, *, project: str = "",
+    keep_for: Timeout = None,
+) -> Coroutine[Any, Any, int]:  # fmt: skip
+    """The same as `signal`, to be awaited."""
+    return drive_async(conn, _signal(name, payload, project, keep_for))
+
+
 def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str, Any]) -> SqlCall:
     if not isinstance(context or {}, Mapping):
         raise TypeError(f"the context has to be a dict, not {context!r}")
@@ -202,3 +223,12 @@ def _answer(run_id: int, node_id: str, given: object, acting_for: str | None) ->
         **texts(acting_for=acting_for),
     }
     return (yield from number(SqlCall("submit_input", arguments)))
+
+
+def _signal(name: str, payload: object, project: str, keep_for: Timeout) -> Steps[int]:
+    given = {} if payload is None else payload
+    arguments = {**texts(name=name), "payload": json_of("the payload is", given)}
+    arguments |= texts(project=project)
+    kept = convert_options({"keep_for": keep_for}, {"keep_for": DURATION})
+    arguments |= {option: value for option, value in kept.items() if value is not None}
+    return (yield from number(SqlCall("signal", arguments)))

@@ -39,6 +39,7 @@ COMMANDS = {
     "metrics": "cli.metrics",
     "migrate": "cli.migrations",
     "servers": "cli.servers",
+    "signal": "cli.signal",
     "settings": "cli.settings",
     "top": "cli.top",
     "version": "cli",
@@ -55,8 +56,8 @@ SECTIONS = {
              "tick", "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "servers", "schedules", "limits", "events", "audit"),
-    "Change": ("answer", "cancel", "retry", "change", "run-next", "erase", "queue", "worker",
-               "limit", "settings"),
+    "Change": ("answer", "signal", "cancel", "retry", "change", "run-next", "erase", "queue",
+               "worker", "limit", "settings"),
     "Monitor": ("web", "top", "doctor", "metrics", "worker-check", "version"),
 }  # fmt: skip
 

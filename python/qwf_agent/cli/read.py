@@ -15,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from qwf_agent.app.values import moment
-from qwf_agent.cli import addresses, arguments, errors, follow, output
+from qwf_agent.cli import addresses, arguments, errors, follow, output, signal
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.look import connection, links, query
 from qwf_agent.look import draw as drawing
@@ -253,12 +253,13 @@ def why(conn: Connection, job: int, as_json: bool) -> None:
     metavar="N",
     help="How many to list, oldest first.",
 )
+@click.option("--signals", is_flag=True, help="List what steps wait for, and kept signals.")
 @listed()
 def inputs(
     conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
-    url: str | None, limit: int, as_json: bool,
+    url: str | None, limit: int, signals: bool, as_json: bool,
 ) -> Listing | None:  # fmt: skip
-    """List the questions that wait for a person, or link to one.
+    """List the questions that wait for a person, or link to one; or what waits for a signal.
 
     Anybody with the link answers this one question in a browser, once, without signing in. The
     secret that signs it is the file link-secret in ~/.qwf (or $QWF_HOME), which only the user who
@@ -276,6 +277,8 @@ def inputs(
         return None
     if name or url:
         raise click.UsageError("--name and --url belong to --link")
+    if signals:
+        return signal.listed(conn, project, limit)
     found = connection.many(conn, INPUTS, (project, limit))
     return Listing((), found, "no open questions", "since", limit=limit, draw_row=_question)
 

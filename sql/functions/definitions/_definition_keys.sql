@@ -28,9 +28,10 @@ return jsonb '{
     "display_name": "string", "map": "node", "max_parallel": "node", "min_success": "node",
     "run_if": "node", "on_failure": "node", "limit_by": "node"},
   "pipeline step": {"pipeline": "string", "inputs": ["object", "array"]},
-  "input step": {"widget": "string", "prompt": ["string", "object"], "target": "string",
-    "source": "any", "show": ["string", "array", "object"], "schema": "object",
-    "expires": "interval", "default": "any"},
+  "input step": {"widget": "string", "signal": ["string", "array"],
+    "prompt": ["string", "object"], "target": "string", "source": "any",
+    "show": ["string", "array", "object"], "schema": "object", "expires": "interval",
+    "default": "any"},
   "widgets": {
     "choose_one": {"options": ["array", "object"], "multiple": "boolean"},
     "turnout": {"options": ["array", "object"], "multiple": "boolean"},

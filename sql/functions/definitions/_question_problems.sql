@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/definitions/_question_problems
--- Purpose: Reports what is wrong with an input step, which asks a person a question.
+-- Purpose: Reports what is wrong with an input step, which asks a person or waits for a signal.
 -- Guarantees: The keys of the known widgets are fixed; any other widget may have its own keys, of
 --   any type. If nothing else is wrong, the default is checked as an answer would be: null always
 --   passes, and if only a run knows the options, only the schema is checked.
@@ -30,7 +30,7 @@ begin
   end if;
   v_problems := array(
     select p from _qwf.key_problems(p_step, v_common || coalesce(v_widget_keys, '{}'),
-      '{id,widget}', p_path) p
+      '{id}', p_path) p
     union all
     select p
     from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema', 'default']) m

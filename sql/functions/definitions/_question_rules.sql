@@ -19,6 +19,13 @@ begin
       ('.widget', v_widget = 'on_failure', 'is reserved for failed nodes', 'choose another widget'),
       ('.widget', v_widget = 'multiple', '"multiple" is a key, not a widget',
         'write "widget": "choose_one", "multiple": true'),
+      ('.widget', not p_step ?| array['widget', 'signal'], 'is missing',
+        'ask a person with a "widget", wait for a "signal", or both'),
+      ('.signal', p_step -> 'signal' in ('""', '[]'), 'must not be empty', null),
+      ('.signal', jsonb_path_exists(p_step -> 'signal',
+          'strict $[*] ? (@.type() == "array" || @.type() == "boolean" || @.type() == "null")',
+          '{}', true),
+        'has a part that is not a text, a number or an expression', null),
       ('.default', p_step ? 'default' and not p_step ? 'expires', 'needs "expires"',
         'set "expires" to the time after which the default is taken as the answer'),
       ('.target', jsonb_typeof(p_step -> 'target') = 'string'

@@ -45,6 +45,7 @@ begin
     select distinct j.limit_by from qwf.jobs j
     where j.id = any (v_jobs) and j.limit_place is not null and 'key' = any (v_parts));
   perform _qwf.erase_history(v_jobs, v_parts, v_mark);
+  perform _qwf.erase_signals(v_jobs, v_parts);
   perform _qwf.erase_jobs(v_jobs, v_parts, v_mark);
   perform _qwf.erase_limit_keys(v_keys);
   perform _qwf.erase_events(v_jobs, v_parts, v_mark);

@@ -40,7 +40,8 @@ begin
         coalesce(j.kind, 'nothing'), j.since, j.at, coalesce(w.kind, 'nothing'), w.since, w.at)
     from (select x.* from qwf.jobs b cross join lateral _qwf.waits_of(b) x) j
     full join qwf.waits w on w.job_id = j.job_id and w.kind = j.kind
-    where j is distinct from w;
+    where (j.job_id, j.kind, j.since, j.at, j.project, j.name)
+      is distinct from (w.job_id, w.kind, w.since, w.at, w.project, w.name);
   return query
     select 'no element before next_element of its map is blocked', 'job ' || j.id,
       format('element %s, next_element %s of job %s', j.element, m.next_element, m.id)

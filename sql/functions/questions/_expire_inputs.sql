@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/questions/_expire_inputs
--- Purpose: Ends questions that nobody answered in time.
+-- Purpose: Ends questions that nobody answered in time (question), or waits for a signal (signal).
 -- Guarantees: The default of a question becomes its answer; without a default the node
 --   fails. Leaves a question whose run is locked to the next call; one that cannot be expired does
 --   not stop the others.
@@ -9,7 +9,8 @@
 
 begin;
 
-create function _qwf.expire_inputs(p_max_inputs int default 100) returns int
+create function _qwf.expire_inputs(p_max_inputs int default 100, p_kind text default 'question')
+returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -30,7 +31,7 @@ begin
   for v_due in
     select j.id
     from qwf.waits w join qwf.jobs j on j.id = w.job_id join qwf.runs r on r.id = j.run_id
-    where w.kind = 'question' and w.at <= v_now
+    where w.kind = p_kind and w.at <= v_now
     order by w.at
     limit p_max_inputs
     for no key update of r skip locked
@@ -47,7 +48,8 @@ begin
       else
         update qwf.jobs j set
           status = 'failed', finished_at = v_now,
-          last_error = format('nobody answered within %s', j.input_spec ->> 'expires')
+          last_error = format('%s within %s', case p_kind when 'question' then 'nobody answered'
+            else 'no signal ' || (j.input_spec ->> 'signal') end, j.input_spec ->> 'expires')
         where j.id = v_job.id;
         delete from qwf.waits w where w.job_id = v_job.id;
         perform _qwf.announce_trouble(array[v_job.id]);

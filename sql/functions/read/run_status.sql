@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/read/run_status
 -- Purpose: Returns a run, all its nodes and the tries that have ended as one document.
 -- Guarantees: One snapshot, so that the run and its nodes agree. Elements are counted for maps
---   only. A node that waits for a person has its question. Reads each node and edge
+--   only. A node that waits for a person has its question, one that
+--   waits for a signal its name. Reads each node and edge
 --   once, whatever the statistics say.
 
 begin;
@@ -50,8 +51,10 @@ begin
         select coalesce(jsonb_object_agg(e.status, e.count), '{}')
         from (
           select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
-        ) e)) end || case when j.status <> 'awaiting_input' then '{}'
-          else jsonb_build_object('question', _qwf.question(j)) end
+        ) e)) end || case when j.status = 'awaiting_input' and j.input_spec ? 'widget'
+          then jsonb_build_object('question', _qwf.question(j)) else '{}' end
+        || case when j.status = 'awaiting_input' and j.input_spec ? 'signal'
+          then jsonb_build_object('signal', j.input_spec -> 'signal') else '{}' end
       order by j.node_idx) as nodes
     from qwf.jobs j
     where j.run_id = r.id and j.node_idx >= 0  -- not the elements of maps

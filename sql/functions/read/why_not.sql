@@ -39,8 +39,7 @@ begin
           ': it is debounced, and a call with its key may put it off until ' || v_job.start_by end,
         ', after: ' || left(v_job.last_error, 200));
     when 'awaiting_input' then
-      return next format('it waits for a person to answer: %s%s', v_job.input_spec ->> 'prompt',
-        case when v_job.queue is null then ' until ' || v_job.expires_at end);
+      return query select * from _qwf.why_asked(v_job);
     when 'blocked' then
       return query select * from _qwf.why_blocked(v_job);
       if not found then  -- never in a healthy database

@@ -44,6 +44,7 @@ begin
         v_asked := _qwf.resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);
         if v_node.input_spec is not null and v_asked.error is null then
           v_asked.value := _qwf.without_null_options(v_node.input_spec, v_asked.value);
+          v_asked := _qwf.named_signal(v_asked);
         elsif v_node.map is not null and v_asked.error is null then
           v_map := _qwf.expand_map(v_node.id, v_asked.value, v_scope);
         end if;

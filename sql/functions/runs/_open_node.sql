@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/runs/_open_node
--- Purpose: Queues a guarded node, skips it, asks its question or fails it, by what its references
---   gave.
+-- Purpose: Queues a guarded node, skips it, asks its question, completes it with a signal that was
+--   sent before, or fails it, by what its references gave.
 -- Guarantees: A node whose references cannot be resolved fails; with on_failure ask a person
 --   decides.
 -- Locks: the job, of a run the caller has locked.
@@ -48,7 +48,11 @@ begin
     perform _qwf.wake(v_opened.queue, 1);
   elsif v_opened.status <> 'skipped' then
     perform _qwf.add_waits(array[p_job]);
-    perform _qwf.announce_trouble(array[p_job]);
+    if _qwf.take_kept_signal(p_job) then
+      v_opened.status := 'completed';
+    else
+      perform _qwf.announce_trouble(array[p_job]);
+    end if;
   end if;
   return (v_opened.id, v_opened.run_id, v_opened.status, null)::_qwf.opened;
 end $$;

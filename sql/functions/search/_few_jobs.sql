@@ -26,7 +26,7 @@ begin
         where 'running' = any (p_filter.statuses) and j.status = 'running'
         union all
         select w.job_id from qwf.waits w
-        where 'awaiting_input' = any (p_filter.statuses) and w.kind = 'question'
+        where 'awaiting_input' = any (p_filter.statuses) and w.kind in ('question', 'signal')
         union all
         select j.id from qwf.jobs j
         where 'failed' = any (p_filter.statuses) and j.status = 'failed'

@@ -14,8 +14,10 @@ as $$
 declare
   v_indexes regclass[] := case p_part
     when 'reclaimed' then '{qwf.jobs_running}'
+    when 'answered' then '{qwf.signals_look_at, qwf.waits_late}'
     when 'woken' then '{qwf.jobs_claim}'
-    when 'pruned' then '{qwf.jobs_pkey, qwf.runs_finished, _qwf.event_log_seq}' end;
+    when 'pruned' then '{qwf.jobs_pkey, qwf.runs_finished, _qwf.event_log_seq,
+      qwf.signals_keep_until}' end;
   v_began timestamptz := qwf.now();
   v_walked bigint := (select sum(_qwf.index_entries_walked(i)) from unnest(v_indexes) i);
   v_rests jsonb := _qwf.read_hints('qwf.rests');
@@ -27,6 +29,7 @@ begin
   end if;
   v_count := case p_part
     when 'reclaimed' then (select count(*) from _qwf.reclaim())
+    when 'answered' then _qwf.match_signals()
     when 'woken' then _qwf.wake_overlooked()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p) end;
   v_until := null;

@@ -18,7 +18,9 @@ begin
     when 'fired' then _qwf.fire_schedules()
     when 'allowed' then _qwf.redate_starts() + _qwf.wake_for_starts()
     when 'cancelled' then _qwf.settle_cancel_requests()
-    when 'expired' then _qwf.expire_jobs() + _qwf.expire_inputs()
+    when 'answered' then _qwf.rest_when_idle(p_part)
+    when 'expired' then
+      _qwf.expire_jobs() + _qwf.expire_inputs() + _qwf.expire_inputs(p_kind => 'signal')
     when 'overdue' then _qwf.fail_overdue_runs()
     when 'drained' then qwf.drain_outbox()
     when 'woken' then _qwf.rest_when_idle(p_part)

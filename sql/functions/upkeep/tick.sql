@@ -1,18 +1,17 @@
 -- Deploy qwf:functions/upkeep/tick
 -- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
---   wakes sleepers for jobs that the rate of a limit allows again, expires jobs and inputs, drains
---   leftover events, wakes sleepers whose wake-up was lost, rolls up statistics, writes the minutes
---   of hosts and queues, gives events their numbers, prunes.
+--   wakes sleepers for jobs that the rate of a limit allows again, answers steps with signals,
+--   expires jobs and inputs, drains leftover events, wakes sleepers whose wake-up was lost, rolls
+--   up statistics, writes the minutes of hosts and queues, gives events their numbers, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: a lock that is only
 --   tried lets one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
 --   does not stop the others. With max_age a whole fleet does the work of one tick: if everything
---   was done within max_age, a call only queues, fires and allows what has come due since, and
---   gives numbers. It knows
---   that from a hint that no open transaction holds back; the hint counts only if its time is in
---   the past and its tick has committed, and is not written if a part may have left some of its
---   work. When the rate of a limit allows the next start is told only to who has run this tick:
---   else the whole fleet would tick for each start.
+--   was done within max_age, a call only queues, fires and allows what has come due since, answers
+--   with signals, and gives numbers. It knows that from a hint that no open transaction holds
+--   back; the hint counts only if its time is in the past and its tick has committed, and is not
+--   written if a part may have left some of its work. When the rate of a limit allows the next
+--   start is told only to who has run this tick: else the whole fleet would tick for each start.
 -- Locks: tick, tried only; then as the parts do.
 -- Called by: agents about once a second, qwf tick, cron.
 
@@ -24,8 +23,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'allowed', 'cancelled', 'expired',
-    'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'numbered',
+  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'allowed', 'answered', 'cancelled',
+    'expired', 'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'numbered',
     'pruned'];
   v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_complete_at is not null;
@@ -46,7 +45,7 @@ begin
     then
       return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
     end if;
-    v_parts := array['promoted', 'fired', 'allowed', 'numbered'];
+    v_parts := array['promoted', 'fired', 'allowed', 'answered', 'numbered'];
   end if;
   v_locked := _qwf.try_lock('tick');
   v_ran := v_locked

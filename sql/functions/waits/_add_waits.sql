@@ -15,12 +15,14 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
-  insert into qwf.waits (job_id, kind, since, at)
+  insert into qwf.waits (job_id, kind, since, at, project, name, refused)
   select w.*
   from unnest(p_jobs) p (id)
   join qwf.jobs j on j.id = p.id
   cross join lateral _qwf.waits_of(j) w
-  on conflict (job_id, kind) do update set since = excluded.since, at = excluded.at;
+  on conflict (job_id, kind) do update set
+    since = excluded.since, at = excluded.at, project = excluded.project, name = excluded.name,
+    refused = null;
 end $$;
 
 commit;

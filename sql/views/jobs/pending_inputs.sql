@@ -12,7 +12,7 @@ select
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'prompt' as prompt,
   date_trunc('second', clock.now - w.since) as age,
   date_trunc('second', w.at at time zone 'UTC') at time zone 'UTC' as expires_at, w.since,
-  j.input_spec as spec,
+  j.input_spec as spec, j.input_spec ->> 'signal' as signal,
   case jsonb_typeof(j.input_spec -> 'show') when 'array' then j.input_spec -> 'show'
     when 'string' then jsonb_build_array(j.input_spec -> 'show')
     when 'object' then jsonb_build_array(j.input_spec -> 'show') else '[]' end as show
@@ -41,6 +41,8 @@ comment on column qwf.pending_inputs.expires_at is
 comment on column qwf.pending_inputs.since is 'When it was asked.';
 comment on column qwf.pending_inputs.spec is
   'The whole question: options or source, target, schema, error.';
+comment on column qwf.pending_inputs.signal is
+  'The signal that answers it, too, if it comes first; null: none does.';
 comment on column qwf.pending_inputs.show is
   'Files to look at before answering, a list: paths, or objects with rel_path and host.';
 

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from qwf_agent import FROM_AGENT, App, Job, PermanentError, TemporaryError
+from qwf_agent import FROM_AGENT, App, Checkpoint, Job, PermanentError, TemporaryError
 from support.notes import note
 
 app = App()
@@ -65,6 +65,19 @@ def write(
     file = out / f"{body.mark}.txt"
     file.write_text(f"{body.mark:<{LINE - 1}}\n" * (kilobytes * 1024 // LINE))
     return body.ends(file=str(file), size=file.stat().st_size)
+
+
+@app.task()
+def train(steps: int, job: Job = FROM_AGENT, checkpoint: Checkpoint = FROM_AGENT) -> dict[str, Any]:
+    """Saves each step, and goes on from what an earlier attempt saved."""
+    body, done = Body(job), checkpoint.value.get("step", 0)
+    one = {"job": job.id, "attempt": job.attempt}
+    note(HOME / "saves", {**one, "what": "goes on", "step": done})
+    for step in range(done + 1, steps + 1):
+        checkpoint.save({"step": step})
+        note(HOME / "saves", {**one, "what": "saved", "step": step})
+        time.sleep(0.2)
+    return body.ends(steps=steps)
 
 
 @app.task()

@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,10 @@ LIMIT, MOST = "narrow", 2  # jobs of this limit, at once
 KEYED, KEYS = "customer", ("acme", "bob")  # as many of each key of this one
 BACKLOG = 60  # jobs and nodes that have not ended, at which producers wait
 PAUSE_S = 0.25
-FIRST, FIRST_TASKS = 4, {2: "work", 3: "write"}  # every run has these and a run, not cancelled
+FIRST, FIRST_TASKS = (
+    4,
+    {2: "work", 3: "write", 4: "train"},
+)  # every run has these and a run, not cancelled
 PATIENT = {"max_attempts": 10000, "backoff": [0.2, 0.5]}  # no fault is to fail a job for good
 PIPELINES: list[dict[str, Any]] = [
     {"name": "parts",
@@ -44,7 +48,9 @@ WORKFLOW = {
         {"id": "parts", "kind": "pipeline", "pipeline": "parts"},
         {"id": "ask", "kind": "input", "widget": "choose_one", "target": "side",
          "prompt": "Which side?", "options": ["left", "right"], "depends_on": ["parts"]},
-        {"id": "last", "kind": "pipeline", "pipeline": "last", "depends_on": ["ask"],
+        {"id": "paid", "kind": "input", "signal": ["paid", {"$from": "order"}],
+         "schema": {"type": "string"}, "depends_on": ["parts"]},
+        {"id": "last", "kind": "pipeline", "pipeline": "last", "depends_on": ["ask", "paid"],
          "inputs": {"mark": {"$from": "parts.mark"}}}],
 }  # fmt: skip
 SETTINGS = {
@@ -57,7 +63,10 @@ select qwf.enqueue(%(task)s, %(args)s, queue => 'default', key => %(key)s, once 
   labels => %(labels)s, limit_by => %(limit_by)s, priority => %(priority)s,
   run_at => qwf.now() + %(after)s::interval, max_attempts => 10000, backoff => '[0.2, 0.5]') as id
 """
-ENQUEUE_RUN = "select qwf.enqueue_run('flow', key => %(key)s, once => true) as id"
+ENQUEUE_RUN = """
+select qwf.enqueue_run('flow', jsonb_build_object('order', %(key)s::text), key => %(key)s,
+  once => true) as id
+"""
 
 
 def prepare(place: Place) -> None:
@@ -159,12 +168,13 @@ class Producer(Client):
         key = f"k-{self._number}" if dice.random() < 0.7 else None
         if self._number == 1 or dice.random() < 0.12:
             return ENQUEUE_RUN, {"key": f"r-{self._number}"}
-        task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write"])
+        task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write", "train"])
         task = FIRST_TASKS.get(self._number, task)
         limited = task == "work" and dice.random() < 0.3
         is_long = not limited and dice.random() < 0.3
         seconds = dice.uniform(1, 4) if is_long else dice.uniform(0.01, 0.4)
         args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
+        args = {"steps": dice.randrange(3, 20)} if task == "train" else args
         label = key or f"{self.name}-{self._number}"
         limit = dice.choice([LIMIT, *(f"{KEYED}:{key}" for key in KEYS)])
         return ENQUEUE, {
@@ -179,10 +189,11 @@ class Producer(Client):
 
 
 class Person(Client):
-    """Answers questions, retries failed runs, and cancels some jobs and runs."""
+    """Answers questions, sends signals, retries failed runs, and cancels some jobs and runs."""
 
     def act(self) -> None:
         self._answer()
+        self._signal()
         self._retry()
         if not self.quiet.is_set() and self.dice.random() < 0.25:
             self._cancel()
@@ -198,6 +209,21 @@ class Person(Client):
                 "select qwf.submit_input(%(run)s, %(node)s, to_jsonb(%(value)s::text))", one,
                 lambda _, one=one: self.place.note("answers", what="done", **one),
             )  # fmt: skip
+
+    def _signal(self) -> None:
+        """Send the signals of runs: before, while or after they ask, and some of them twice."""
+        sent = Counter(one["order"] for one in self.place.notes("signals") if one["what"] == "done")
+        for run in [one for one in self.place.notes("acknowledged") if one["kind"] == "run"]:
+            order = run["key"]
+            wanted = self.dice.random() < 0.3 or self.quiet.is_set()
+            if (sent[order] == 0 and wanted) or (sent[order] == 1 and self.dice.random() < 0.01):
+                one = {"order": order, "value": f"{order} {self.dice.random()}"}
+                self.place.note("signals", what="tried", **one)
+                if self.dice.random() < 0.2:  # it does not fit the schema
+                    self.one("select qwf.signal('paid:' || %(order)s, '7')", one)
+                self.one("select qwf.signal('paid:' || %(order)s, to_jsonb(%(value)s::text))", one)
+                self.place.note("signals", what="done", **one)
+                sent[order] += 1
 
     def _retry(self) -> None:
         query = "select id from qwf.runs where status = 'failed' limit 5"

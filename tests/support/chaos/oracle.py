@@ -29,6 +29,8 @@ class Evidence:
     bodies: list[Row]
     answers: list[Row]
     cancels: list[Row]
+    signals: list[Row]
+    saves: list[Row]
     crashes: list[tuple[float, float]]
     wrong: list[str]
     jobs: dict[int, Row]
@@ -77,6 +79,8 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
         bodies=place.notes("bodies"),
         answers=place.notes("answers"),
         cancels=place.notes("cancels"),
+        signals=place.notes("signals"),
+        saves=place.notes("saves"),
         crashes=place.crashes,
         wrong=place.wrong,
         jobs={row["id"]: row for row in jobs},
@@ -280,6 +284,35 @@ def an_answer_stays(evidence: Evidence) -> Iterator[str]:
             yield f"run {row['run_id']}: answered {one['value']}, and still asks"
 
 
+def a_signal_answers_its_step(evidence: Evidence) -> Iterator[str]:
+    """The output of a step that waited is a signal of its name that fits; and no step waits for one
+    that has been acknowledged."""
+    tried: dict[str, set[str]] = defaultdict(set)
+    for one in evidence.signals:
+        tried[one["order"]].add(one["value"])
+    done = {one["order"] for one in evidence.signals if one["what"] == "done"}
+    for row in evidence.jobs.values():
+        if row["node_id"] == "paid":
+            order = evidence.runs[row["run_id"]]["key"]
+            if row["status"] == "completed" and row["output"]["value"] not in tried[order]:
+                yield f"run {row['run_id']}: {row['output']} was not sent"
+            if row["status"] == "awaiting_input" and order in done:
+                yield f"run {row['run_id']} waits for a signal that was sent"
+
+
+def a_body_goes_on_from_the_last_checkpoint(evidence: Evidence) -> Iterator[str]:
+    """A save that has returned is what the next attempt gets, whatever was killed or crashed."""
+    saved: dict[int, list[Row]] = defaultdict(list)
+    for one in evidence.saves:
+        if one["what"] == "saved":
+            saved[one["job"]].append(one)
+    for one in evidence.saves:
+        if one["what"] == "goes on":
+            for save in saved[one["job"]]:
+                if save["attempt"] < one["attempt"] and save["step"] > one["step"]:
+                    yield f"{one}, and {save}"
+
+
 def who_was_cancelled_stays_so(evidence: Evidence) -> Iterator[str]:
     for one in evidence.cancels:
         if one["what"] == "done" and one["kind"] == "job" and one["answer"] == "cancelled":
@@ -369,6 +402,8 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "a limit holds": a_limit_holds,
     "a node reads only what has ended": a_node_reads_what_has_ended,
     "an acknowledged answer stays": an_answer_stays,
+    "an acknowledged signal answers its step": a_signal_answers_its_step,
+    "a body goes on from the last checkpoint": a_body_goes_on_from_the_last_checkpoint,
     "an acknowledged cancel stays": who_was_cancelled_stays_so,
     "the files of completed jobs are there": files_are_there,
     "a schedule counts what it enqueued": a_schedule_counts_what_it_enqueued,

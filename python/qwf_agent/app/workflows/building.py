@@ -130,16 +130,26 @@ def question(
 ) -> Reference: ...
 
 
-def question(
-    step_id: str, widget: str, /, *, own_keys: Mapping[str, Value] | None = None, **keys: Any
-) -> Reference:
-    """Add a question to a person to the workflow, and return the reference to its output, in which
-    the answer has the name `target`. `own_keys` are the keys of a widget of your front end.
+@overload
+def question(step_id: str, /, **keys: Unpack[QuestionKeys]) -> Reference: ...
 
-    Raises TypeError for a key that the widget does not have, for a value that is not JSON, and for
-    a widget that qwf does not have if there are no `own_keys`.
+
+def question(
+    step_id: str, widget: str | None = None, /, *, own_keys: Mapping[str, Value] | None = None,
+    **keys: Any,
+) -> Reference:  # fmt: skip
+    """Add a question to a person to the workflow, and return the reference to its output, in which
+    the answer has the name `target`. `own_keys` are the keys of a widget of your front end. With
+    `signal`, a program may answer; without a widget, no person is asked.
+
+    Raises TypeError for a key that the widget does not have, for a value that is not JSON, for
+    a widget that qwf does not have if there are no `own_keys`, and without a widget and a signal.
     """
     parts = _parts("question", "workflow")
+    if widget is None:
+        if "signal" not in keys or own_keys is not None:
+            raise TypeError(f"step {step_id!r}: give it a widget, or a signal to wait for")
+        return parts.add(step_id, {"kind": "input"}, keys, kinds.QUESTION)
     head = {"kind": "input", "widget": widget}
     what = f"step {step_id!r}"
     if own_keys is None:

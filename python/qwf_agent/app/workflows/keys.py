@@ -121,8 +121,9 @@ class StepKeys(AnyStepKeys, total=False):
 
 
 class QuestionKeys(AnyStepKeys, total=False):
-    """Arguments of `question()` with every widget."""
+    """Arguments of `question()` with every widget, and without one."""
 
+    signal: str | Sequence[Value]
     prompt: Value
     target: str
     source: Value
@@ -178,7 +179,7 @@ WORKFLOW = Kind(WorkflowKeys.__annotations__)
 NODE = Kind(NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "map"}))
 STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if"}))
 
-ASKED = frozenset({"skip_if", "prompt", "source", "show"})
+ASKED = frozenset({"skip_if", "prompt", "source", "show", "signal"})
 QUESTION = Kind(QuestionKeys.__annotations__, ASKED)
 CHOICE = Kind(ChoiceKeys.__annotations__, ASKED | {"options"})
 WIDGETS = {

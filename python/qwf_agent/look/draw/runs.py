@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from itertools import groupby
@@ -167,9 +168,21 @@ def _doing(status: Row) -> Text:
     for wanted, words in (("running", ""), ("awaiting_input", "asks"), ("queued", "queued")):
         found = [node for node in status["nodes"] if node["status"] == wanted]
         if found:
-            texts = [f"{node['node_id']} {words or node.get('message') or ''}" for node in found]
+            texts = [
+                f"{node['node_id']} {_waits_for(node) or words or node.get('message') or ''}"
+                for node in found
+            ]
             return Text(", ".join(text.rstrip() for text in texts), LOOKS[wanted][1])
     return state(status["run"]["status"])
+
+
+def _waits_for(node: Row) -> str:
+    """The signal that a node waits for, in words, unless it asks a person, too."""
+    return f"waits for {visible(node['signal'])}" if _has_only_signal(node) else ""
+
+
+def _has_only_signal(node: Row) -> bool:
+    return "signal" in node and "question" not in node
 
 
 def _state(node: Row) -> str:
@@ -203,6 +216,8 @@ def _detail(node: Row) -> Text | None:
         return bar(node["progress"]).append(f" {node.get('message') or ''}")
     if node.get("elements") and node["status"] in {"blocked", "completed"}:
         return _elements(node)
+    if _has_only_signal(node):
+        return Text(_waits_for(node), "bright_black")
     tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""
     if node.get("error") and node["status"] != "completed":
         return Text(f"{tries}{gist(node['error'])}", "red" if node["status"] == "failed" else "")
@@ -215,11 +230,15 @@ def _detail(node: Row) -> Text | None:
 
 def _answers(status: Row) -> list[Text]:
     """The commands that answer the first questions of a run, one on each line, for copying."""
-    asked = [node for node in status["nodes"] if node["status"] == "awaiting_input"]
+    asked = [node for node in status["nodes"] if "question" in node or "signal" in node]
     return [_answer(status, node) for node in asked[:ASKED]]
 
 
 def _answer(status: Row, node: Row) -> Text:
+    if _has_only_signal(node):
+        project = status["run"]["project"]
+        of_project = f" --project {shlex.quote(project)}" if project else ""
+        return Text(f"qwf signal {shlex.quote(node['signal'])} PAYLOAD{of_project}", "magenta")
     command = f"qwf answer {status['run']['id']} {node['node_id']}"
     question = node.get("question", {})
     value = typed(question)

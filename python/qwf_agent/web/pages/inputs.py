@@ -8,12 +8,14 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
+from qwf_agent.look import masking
 from qwf_agent.look.query import MOST_ID
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
 MOST = 100  # questions of a page
+MOST_PAYLOAD = 300  # characters of a payload
 # Times that find_inputs() takes.
 EARLIEST, LATEST = (
     datetime(1, 1, 2, tzinfo=timezone.utc),
@@ -33,6 +35,21 @@ from qwf.find_inputs(%(project)s, %(ending)s, %(after)s::timestamptz, %(job)s::b
 """
 # Each order, and the column that a page goes on after.
 ORDERS = {"oldest": "since", "ending": "expires_at"}
+# Steps that wait for a signal, and signals that are kept for steps that ask later.
+AWAITED = """
+select a.signal, a.project, a.run_id, a.workflow, a.node_id, a.job_id, a.since, a.expires_at,
+  a.refused
+from qwf.awaited_signals a
+where %(project)s::text is null or a.project = %(project)s
+order by a.job_id limit %(most)s
+"""
+KEPT = """
+select k.name, k.project, left(k.payload::text, 2000) as payload, k.login, k.acting_for,
+  k.sent_at, k.keep_until
+from qwf.kept_signals k
+where %(project)s::text is null or k.project = %(project)s
+order by k.keep_until desc limit %(most)s
+"""
 PROJECTS = """
 select p.project from qwf.find_inputs(max_rows => 1000) p
 where p.project <> '' group by p.project order by p.project limit 50
@@ -44,6 +61,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     query = request.query_params
     project = (query.get("project") or "").replace("\0", "") or None  # which Postgres takes nowhere
     order = query.get("order", "oldest")
+    if order == "signals":
+        return await _signals(look, project)
     order = order if order in ORDERS else "oldest"
     after, job = _place(query)
     found = await look.rows(
@@ -56,6 +75,25 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "project": project,
         "projects": [row["project"] for row in await look.rows(PROJECTS)],
         "order": order,
+    }
+
+
+async def _signals(look: Look, project: str | None) -> dict[str, Any]:
+    """The first steps that wait for a signal, and the signals that are kept longest."""
+    kept = await look.rows(KEPT, project=project, most=MOST)
+    return {
+        "awaited": await look.rows(AWAITED, project=project, most=MOST),
+        "kept": [
+            {**row, "payload": masking.masked_start(row["payload"] or "")[:MOST_PAYLOAD]}
+            for row in kept
+        ],
+        "most": MOST,
+        "questions": [],
+        "next": None,
+        "later": False,
+        "project": project,
+        "projects": [],
+        "order": "signals",
     }
 
 

@@ -79,6 +79,13 @@ where q.run_id = %(run)s::bigint
 order by q.since
 limit 50
 """
+SIGNALS = """
+select a.signal, a.job_id, a.node_id, a.since, a.expires_at, a.refused
+from qwf.awaited_signals a
+where a.run_id = %(run)s::bigint
+order by a.job_id
+limit 50
+"""
 PENDING = """
 select o.*, j.node_id
 from qwf.outbox_overview o left join qwf.job_details j on j.id = o.job_id
@@ -117,6 +124,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "failed": failed,
         "failures": _different(await look.rows(FAILURES, run=run["id"])) if failed else [],
         "questions": await look.rows(QUESTIONS, run=run["id"]),
+        "signals": await look.rows(SIGNALS, run=run["id"]),
         "pending": await look.rows(PENDING, run=run["id"]),
     }
     return shown | await SHOWN[chosen](request, look, run, nodes)

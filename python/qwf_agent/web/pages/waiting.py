@@ -9,7 +9,8 @@ from typing import Any
 from qwf_agent.web.reads.database import Look
 
 LONGEST = 48  # letters of a reason in a list
-WAITING = ("queued", "blocked", "scheduled")  # states of which qwf.why_not knows the reason
+# States of which qwf.why_not knows the reason.
+WAITING = ("queued", "blocked", "scheduled", "awaiting_input")
 
 # One call for each row that is seen. A job that is deleted meanwhile is just not there. The time
 # that a scheduled one waits for is said elsewhere.
@@ -17,7 +18,8 @@ WHY = """
 select j.id, array(select w.line from qwf.why_not(j.id) w (line) limit 20) as lines
 from qwf.job_details j
 where j.id = any (%(jobs)s::bigint[]) and (j.status in ('queued', 'blocked')
-  or j.status = 'scheduled' and j.start_by > j.run_at and j.attempt = 0)
+  or j.status = 'scheduled' and j.start_by > j.run_at and j.attempt = 0
+  or j.status = 'awaiting_input' and j.input_spec ? 'signal')
 """
 HELD = """
 select d.queue_paused as paused, d.attempt = 0 and d.expires_at <= qwf.now() as expired,

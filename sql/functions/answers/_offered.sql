@@ -1,4 +1,4 @@
--- Deploy qwf:functions/questions/_offered
+-- Deploy qwf:functions/answers/_offered
 -- Purpose: Returns the list of what may be chosen in a question; null if any answer may be given.
 -- Called by: _answer_problems, _chosen.
 

@@ -1,9 +1,9 @@
--- Deploy qwf:functions/questions/_chosen
+-- Deploy qwf:functions/answers/_chosen
 -- Purpose: Returns a valid answer as it is recorded: the whole option, also if the answer names it
 --   by its value or id.
 -- Guarantees: The same choice gives the same answer, however it is made: by its name, by its number
 --   or on the page.
--- Called by: _apply_answer.
+-- Called by: _apply_answer, _complete_with_signal.
 
 begin;
 

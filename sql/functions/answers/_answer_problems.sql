@@ -1,9 +1,10 @@
--- Deploy qwf:functions/questions/_answer_problems
+-- Deploy qwf:functions/answers/_answer_problems
 -- Purpose: Returns what is wrong with an answer, by the widget of the question.
 -- Guarantees: Never raises. An unknown widget takes any value. A list of options and a schema
 --   apply to every widget. An option that is an object may be chosen whole, or by its value or
 --   id; a question without options takes null.
--- Called by: _take_answer, _question_problems.
+-- Called by: _question_problems, _serve_signal, _signal_invariants, _take_answer,
+--   _take_kept_signal, _why_asked.
 
 begin;
 

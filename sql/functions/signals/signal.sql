@@ -1,0 +1,61 @@
+-- Deploy qwf:functions/signals/signal
+-- Purpose: Tells all runs of a project that something has happened outside: the steps that wait for
+--   this name complete with the payload.
+-- Guarantees: The signal, the answers and the fan-out are in the transaction of the caller. It is
+--   kept for steps that ask later, until a newer one of its name replaces it: so it may come
+--   early, and twice. A step whose schema it does not fit goes on waiting. It answers 100 steps
+--   at once, and the tick the others. No step waits for a producer whose transaction is open.
+-- Locks: the signal, which another one of its name waits for; then as _serve_signal.
+-- Notifies: sleepers of the queues that got work.
+-- Raises: QW005 for an invalid name, payload or time.
+
+begin;
+
+create function qwf.signal(
+  name text, payload jsonb default '{}', project text default '',
+  keep_for interval default '1 day')
+returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_payload jsonb := coalesce(signal.payload, 'null');
+  v_problem text := case
+    when _qwf.is_readable_name(signal.name) is not true
+      then 'name: must have 1 to 255 bytes that people can read'
+    when signal.project is null then 'project: must not be null'
+    when signal.keep_for between '1 min' and '366 days' then null
+    else format('keep_for: must be 1 minute to 366 days, not %s',
+      coalesce(signal.keep_for::text, 'null')) end;
+  v_signal qwf.signals;
+begin
+  if v_problem is not null then
+    raise exception using errcode = 'QW005', message = 'invalid signal', detail = v_problem,
+      hint = 'send it like this: select qwf.signal(''paid:4711'', ''{"status": "ok"}'')';
+  end if;
+  perform _qwf.check_text('project', signal.project);
+  perform _qwf.check_json('payload', v_payload, s.max_value_bytes) from qwf.settings s;
+  insert into qwf.signals as s (
+    project, name, payload, sent_at, keep_until, look_at)
+  values (
+    signal.project, signal.name, v_payload, v_now, v_now + signal.keep_for, v_now)
+  on conflict (project, name) do update set
+    id = default, payload = excluded.payload, login = excluded.login,
+    acting_for = excluded.acting_for, sent_at = excluded.sent_at,
+    keep_until = excluded.keep_until, look_at = excluded.look_at, horizon = null
+  returning s.* into v_signal;
+  return (_qwf.serve_signal(v_signal, 100)).answered;
+end $$;
+comment on function qwf.signal is
+  'Completes the input steps of the project that wait for the signal of this name with the '
+  'payload, if it fits their schema; returns how many, at most 100: the tick completes the others. '
+  'It is kept for steps that ask within keep_for (1 minute to 366 days), until a newer one of its '
+  'name replaces it. QW005 for an invalid name, payload or time.';
+call _qwf.allow('qwf.signal', 'qwf_producer');
+
+commit;
