@@ -9,6 +9,7 @@ databases made here, next to the named one, are touched.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -34,6 +35,11 @@ def pytest_configure(config: pytest.Config) -> None:
     given = os.environ.get("QWF_TEST_DSN")
     if given and not str(conninfo_to_dict(given).get("dbname", "")).endswith("_test"):
         raise pytest.UsageError("QWF_TEST_DSN: the name of the database must end in _test")
+
+
+def pytest_collection_finish() -> None:
+    """Leave thousands of tests out of every search for garbage."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
