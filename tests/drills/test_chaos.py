@@ -213,6 +213,15 @@ def leave_a_process(evidence: Evidence) -> None:
     evidence.wrong.append("processes are left: {1: 'init'}")
 
 
+def forget_the_last_edit(evidence: Evidence) -> None:
+    evidence.edits.append({"document": "left", "number": 1 << 30, "job": 1})
+
+
+def begin_from_the_start(evidence: Evidence) -> None:
+    one = next(body for body in evidence.begun() if "saved" in body)
+    evidence.bodies.append({**one, "what": "saves", "step": one["saved"] + 1, "at": one["at"] - 1})
+
+
 CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "every acknowledged job and run is there": [lose_a_job],
     "a key is one job, and everybody who gave it got its id": [answer_a_key_twice],
@@ -226,6 +235,8 @@ CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "bodies of a job overlap only after its lease lapsed": [begin_while_it_runs],
     "losses and failures are those of the attempts": [lose_once_more],
     "a limit holds": [run_three_of_a_limit],
+    "the last acknowledged edit of a document has run": [forget_the_last_edit],
+    "a body that saved goes on from there": [begin_from_the_start],
     "a node reads only what has ended": [read_too_early],
     "an acknowledged answer stays": [drop_an_answer],
     "an acknowledged signal answers its step": [answer_with_another_signal, ignore_a_signal],

@@ -119,7 +119,7 @@ class Job:
     def stream(self, text: str) -> None:
         """Add text to what those get who follow the job now with `jobs.stream`. It makes no system
         call, and nothing is sent while nobody follows; the last 64 KiB are kept while the body
-        runs. Raises TypeError for what is no text."""
+        runs. Raises TypeError for anything but a text."""
         if not isinstance(text, str):
             raise TypeError(f"job.stream takes a text, not {text!r}")
         if self._stream is not None:

@@ -42,8 +42,9 @@ class Streamed(str):
 
 
 def stream(conn: Connection, job_id: int, /) -> Generator[Streamed, None, None]:
-    """What the body of the job streams, four times a second, until the job has ended: first what it
-    has streamed so far, at most 64 KiB. Nothing for a job that has ended already.
+    """Yield what the body of the job streams, four times a second, until the job has ended: first
+    what it has streamed so far, at most 64 KiB. Nothing for a job that has ended already, unless
+    somebody followed it a moment ago.
 
     `conn` is a connection in autocommit. Raises RuntimeError if it is not, and the driver's error:
     QW001 for a job that does not exist.

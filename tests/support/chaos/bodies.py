@@ -9,7 +9,9 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from qwf_agent import FROM_AGENT, App, Checkpoint, Job, PermanentError, TemporaryError
+from qwf_agent import (
+    FROM_AGENT, App, Checkpoint, Job, PermanentError, Release, TemporaryError,
+)  # fmt: skip
 from support.notes import note
 
 app = App()
@@ -21,16 +23,19 @@ class Body:
     """One body: its mark, and its notes. Times are of the monotonic clock, which all processes of
     a machine share and no fault moves."""
 
-    def __init__(self, job: Job, read: list[str] | None = None) -> None:
+    def __init__(self, job: Job, read: list[str] | None = None, **said: Any) -> None:
         self.mark = uuid.uuid4().hex
         self._who = {"job": job.id, "attempt": job.attempt, "mark": self.mark}
         more = {"run": job.run_id, "node": job.node_id, "task": job.task, "read": read or []}
-        self._note("begins", box=os.environ["CHAOS_BOX"], pid=os.getpid(), **more)
+        self._note("begins", box=os.environ["CHAOS_BOX"], pid=os.getpid(), **more, **said)
 
     def ends(self, **output: Any) -> dict[str, Any]:
         output = {"mark": self.mark, **output}
         self._note("ends", output=output)
         return output
+
+    def saves(self, step: int) -> None:
+        self._note("saves", step=step)
 
     def _note(self, what: str, **more: Any) -> None:
         one = {**self._who, "what": what, "at": time.monotonic(), **more}
@@ -54,6 +59,31 @@ def doubtful(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
     if job.attempt % 3 == 2 and job.attempt < 6:
         raise ValueError("not yet either")
     return body.ends()
+
+
+@app.task()
+def edit(document: str, number: int, job: Job = FROM_AGENT) -> dict[str, Any]:
+    """Uses the text of a document: the number of its edit."""
+    body = Body(job, document=document, number=number)
+    time.sleep(0.2)
+    return body.ends(number=number)
+
+
+@app.task()
+def pause(steps: int, job: Job = FROM_AGENT, stopping: Any = FROM_AGENT) -> dict[str, Any]:
+    """Saves its step when it should stop, gives the job back, and goes on from there."""
+    file = HOME / "saved" / str(job.id)
+    saved = int(file.read_text()) if file.exists() else 0
+    body = Body(job, saved=saved)
+    for step in range(saved, steps):
+        if stopping.wait(0.1):
+            if not file.exists() or int(file.read_text()) < step:  # of a body that was too late
+                new = file.with_name(f"{job.id} {body.mark}")
+                new.write_text(str(step))
+                new.rename(file)
+            body.saves(step)
+            raise Release("saved")
+    return body.ends(steps=steps)
 
 
 @app.task()

@@ -21,13 +21,11 @@ from support.proxy import Proxy
 
 Session = psycopg.Connection[DictRow]
 LIMIT, MOST = "narrow", 2  # jobs of this limit, at once
+PACED = "paced"  # has a rate, too: no oracle judges it while clocks step, but its jobs end
 KEYED, KEYS = "customer", ("acme", "bob")  # as many of each key of this one
 BACKLOG = 60  # jobs and nodes that have not ended, at which producers wait
 PAUSE_S = 0.25
-FIRST, FIRST_TASKS = (
-    4,
-    {2: "work", 3: "write", 4: "train"},
-)  # every run has these and a run, not cancelled
+FIRST, FIRST_TASKS = 5, {2: "work", 3: "write", 4: "train", 5: "pause"}  # every run has these and a run, not cancelled
 PATIENT = {"max_attempts": 10000, "backoff": [0.2, 0.5]}  # no fault is to fail a job for good
 PIPELINES: list[dict[str, Any]] = [
     {"name": "parts",
@@ -63,6 +61,13 @@ select qwf.enqueue(%(task)s, %(args)s, queue => 'default', key => %(key)s, once 
   labels => %(labels)s, limit_by => %(limit_by)s, priority => %(priority)s,
   run_at => qwf.now() + %(after)s::interval, max_attempts => 10000, backoff => '[0.2, 0.5]') as id
 """
+DOCUMENTS, DEBOUNCE = ("left", "right"), "0.5 s"
+EDIT = f"""
+select qwf.enqueue('edit', jsonb_build_object('document', %(document)s::text,
+    'number', %(number)s::int), queue => 'default', key => 'edit ' || %(document)s::text,
+  key_mode => 'replace', debounce => '{DEBOUNCE}', max_attempts => 10000,
+  backoff => '[0.2, 0.5]') as id
+"""
 ENQUEUE_RUN = """
 select qwf.enqueue_run('flow', jsonb_build_object('order', %(key)s::text), key => %(key)s,
   once => true) as id
@@ -73,6 +78,7 @@ def prepare(place: Place) -> None:
     """Set the engine up, and define the work."""
     place.ask("select qwf.change_settings(%s)", json.dumps(SETTINGS))
     place.ask("select qwf.create_limit(%s, %s)", LIMIT, MOST)
+    place.ask("select qwf.create_limit(%s, %s, 4, '1 s')", PACED, MOST)
     place.ask("select qwf.create_limit(%s, %s, keyed => true)", KEYED, MOST)
     for pipeline in PIPELINES:
         place.ask("select qwf.register_pipeline(%s)", json.dumps(pipeline))
@@ -168,15 +174,18 @@ class Producer(Client):
         key = f"k-{self._number}" if dice.random() < 0.7 else None
         if self._number == 1 or dice.random() < 0.12:
             return ENQUEUE_RUN, {"key": f"r-{self._number}"}
-        task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write", "train"])
+        task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write", "train"] + ["pause"] * 3)
         task = FIRST_TASKS.get(self._number, task)
         limited = task == "work" and dice.random() < 0.3
         is_long = not limited and dice.random() < 0.3
         seconds = dice.uniform(1, 4) if is_long else dice.uniform(0.01, 0.4)
-        args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
-        args = {"steps": dice.randrange(3, 20)} if task == "train" else args
+        args: dict[str, Any] = {"seconds": seconds}
+        if task == "write":
+            args = {"kilobytes": dice.choice([1, 64])}
+        elif task in ("train", "pause"):
+            args = {"steps": dice.randrange(3, 30)}
         label = key or f"{self.name}-{self._number}"
-        limit = dice.choice([LIMIT, *(f"{KEYED}:{key}" for key in KEYS)])
+        limit = dice.choice([LIMIT, PACED, *(f"{KEYED}:{key}" for key in KEYS)])
         return ENQUEUE, {
             "task": task, "args": json.dumps(args), "key": key, "label": label,
             "labels": json.dumps({"made": label}), "limit_by": limit if limited else None,
@@ -186,6 +195,24 @@ class Producer(Client):
 
     def _crowded(self) -> bool:
         return int(self.one("select count(*) from qwf.jobs where finished_at is null")) > BACKLOG
+
+
+class Editor(Client):
+    """Edits two documents: the job that uses one waits until nobody has edited it for a moment."""
+
+    def __init__(self, place: Place, dice: random.Random) -> None:
+        super().__init__(place, "editor", dice)
+        self._number = 0
+
+    def act(self) -> None:
+        if self.quiet.is_set():
+            self.place.over.wait(0.2)
+            return
+        self._number += 1
+        given = {"document": self.dice.choice(DOCUMENTS), "number": self._number}
+        job = self.one(EDIT, given)
+        self.place.note("edits", job=job, **given)
+        self.place.over.wait(self.dice.choice([0.1, 0.2, 1.0]))
 
 
 class Person(Client):
@@ -293,8 +320,9 @@ class Reader(Client):
 
 
 def clients(place: Place, seed: int) -> list[Client]:
-    """Two producers that ask for the same keys, and a person."""
+    """Two producers that ask for the same keys, an editor, and a person."""
     return [
         *(Producer(place, f"producer-{number}", seed) for number in range(2)),
+        Editor(place, random.Random(f"{seed} editor")),
         Person(place, "person", random.Random(f"{seed} person")),
     ]

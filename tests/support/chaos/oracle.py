@@ -26,6 +26,7 @@ class Evidence:
     """Notes from outside, and rows of the engine."""
 
     acknowledged: list[Row]
+    edits: list[Row]
     bodies: list[Row]
     answers: list[Row]
     cancels: list[Row]
@@ -65,8 +66,9 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
     place.ask("select qwf.tick()")  # the last events get their numbers
     jobs = place.ask(
         "select id, run_id, node_id, task, status::text, key, labels, output, attempt, failures,"
-        " losses, retries, limit_by, parent_id, elements, schedule, input_spec is not null as asked"
-        " from qwf.jobs"
+        " losses, retries, limit_by, parent_id, elements, schedule,"
+        " input_spec is not null as asked,"
+        " coalesce(starts_with(last_error, 'superseded by job'), false) as superseded from qwf.jobs"
     )
     attempts = (
         "select job_id, attempt, outcome, reason, token::text, worker from qwf.attempt_overview"
@@ -76,6 +78,7 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
         place.wrong.append(f"at the end an invariant does not hold: {row}")
     return Evidence(
         acknowledged=place.notes("acknowledged"),
+        edits=place.notes("edits"),
         bodies=place.notes("bodies"),
         answers=place.notes("answers"),
         cancels=place.notes("cancels"),
@@ -114,7 +117,10 @@ def a_key_is_one_job(evidence: Evidence) -> Iterator[str]:
             ids[one["kind"], one["key"]].add(one["id"])
     yield from (f"{key}: answered {found}" for key, found in ids.items() if len(found) > 1)
     for kind, rows in (("job", evidence.jobs), ("run", evidence.runs)):
-        keys = Counter(row["key"] for row in rows.values() if row["key"] is not None)
+        keys = Counter(
+            row["key"] for row in rows.values()
+            if row["key"] is not None and row.get("task") != "edit"
+        )  # fmt: skip
         yield from (f"{kind} {key}: {count} rows" for key, count in keys.items() if count > 1)
 
 
@@ -127,7 +133,7 @@ def everything_ended_as_it_should(evidence: Evidence) -> Iterator[str]:
         ):
             yield f"run {row['id']} is {row['status']}: {row['error']}"
     for row in evidence.jobs.values():
-        wanted = row["id"] in jobs or row["run_id"] in runs
+        wanted = row["id"] in jobs or row["run_id"] in runs or row["superseded"]
         if row["status"] != "completed" and not (wanted and row["status"] in OVER):
             yield f"job {row['id']} ({row['task']}) is {row['status']}"
 
@@ -240,6 +246,36 @@ def a_limit_holds(evidence: Evidence) -> Iterator[str]:
         (beside.add if step > 0 else beside.discard)(job)
         if len(beside) > MOST:
             yield f"at {at:.1f}: jobs {sorted(beside)} at once, of a limit of {MOST}"
+
+
+def the_last_edit_has_run(evidence: Evidence) -> Iterator[str]:
+    """A body that completed has used the last acknowledged text of each document, or a later one
+    whose acknowledgement was lost; and no other edit has run after it."""
+    last: dict[str, int] = {}
+    for one in evidence.edits:
+        last[one["document"]] = max(last.get(one["document"], 0), one["number"])
+    used: dict[str, list[tuple[float, int]]] = defaultdict(list)
+    for one in evidence.begun():
+        row = evidence.jobs.get(one["job"])
+        if row is None or "document" not in one:
+            continue
+        if (row["output"] or {}).get("mark") == one["mark"]:
+            used[one["document"]].append((one["at"], one["number"]))
+    for document, number in last.items():
+        done = sorted(used[document])
+        if not done or done[-1][1] < number:
+            yield f"{document}: edit {number} was acknowledged, the last that ran are {done[-3:]}"
+
+
+def a_body_that_saved_goes_on_from_there(evidence: Evidence) -> Iterator[str]:
+    saved: dict[int, list[Row]] = defaultdict(list)
+    for one in evidence.bodies:
+        if one["what"] == "saves":
+            saved[one["job"]].append(one)
+    for one in evidence.begun():
+        steps = [other["step"] for other in saved[one["job"]] if other["at"] < one["at"]]
+        if steps and one["saved"] < max(steps):
+            yield f"job {one['job']}: began after step {one['saved']}, and had saved {max(steps)}"
 
 
 def a_node_reads_what_has_ended(evidence: Evidence) -> Iterator[str]:
@@ -400,6 +436,8 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "bodies of a job overlap only after its lease lapsed": bodies_overlap_only_after_a_lapse,
     "losses and failures are those of the attempts": losses_are_counted,
     "a limit holds": a_limit_holds,
+    "the last acknowledged edit of a document has run": the_last_edit_has_run,
+    "a body that saved goes on from there": a_body_that_saved_goes_on_from_there,
     "a node reads only what has ended": a_node_reads_what_has_ended,
     "an acknowledged answer stays": an_answer_stays,
     "an acknowledged signal answers its step": a_signal_answers_its_step,

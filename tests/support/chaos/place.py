@@ -84,6 +84,7 @@ class Place:
 
     def start(self) -> None:
         (self.home / "mended").mkdir()
+        (self.home / "saved").mkdir()
         for name in BOXES:
             proxy, log = self.proxy(), self.home / f"{name}.log"
             self.boxes[name] = Box(name, proxy, log, self._agent(name, proxy, log))

@@ -9,7 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 # Faults that stop everybody for a second or more are rarer: work has to go on for others to hit it.
-OFTEN = {"child killed", "connections cut", "sessions ended", "statements cancelled", "late report"}
+OFTEN = {
+    "child killed", "agent drained", "connections cut", "sessions ended", "statements cancelled",
+    "late report",
+}  # fmt: skip
 GAP_S = (0.1, 1.2)
 
 
