@@ -4,7 +4,7 @@
 --   those that never end keep none waiting. The lock and the look are two statements: a retry that
 --   commits before the lock is seen, and one that comes after it opens the firing again.
 -- Locks: open firings that nobody has locked.
--- Called by: prune, _fire_schedules.
+-- Called by: fire_schedule, prune, _fire_schedules.
 
 begin;
 

@@ -5,7 +5,7 @@
 --   fires: the other waits for the row, and sees what the first has enqueued. No time is worked on
 --   twice at once. If the args or options name due and no time is given, it is the latest that has
 --   come. An event names who did it.
--- Locks: the schedule.
+-- Locks: the schedule; open firings that nobody has locked.
 -- Notifies: as enqueue_many and enqueue_run.
 -- Raises: QW001, QW002, QW005.
 -- Called by: administrators, qwf schedule fire.
@@ -33,6 +33,7 @@ begin
     v_due := _qwf.latest_fire(v_schedule, v_now);
   end if;
   perform _qwf.check_fire(v_schedule, v_due, v_now);
+  perform _qwf.close_firings();  -- the end of what it fired last is known before the next begins
   v_started := _qwf.start_scheduled(v_schedule, v_due,
     _qwf.fire_labels(v_schedule, v_due) - 'missed');
   v_firing.schedule := v_schedule.name;
