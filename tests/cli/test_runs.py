@@ -14,6 +14,8 @@ import pytest
 
 from support.welcome import OPTIONS, Cli
 
+Db = psycopg.Connection[Any]
+
 Work = Callable[..., list[str]]
 
 
