@@ -55,7 +55,7 @@ COMMANDS: dict[str, set[str]] = {
     "answer 1 pick hello": set(),  # it reads the question besides calling submit_input()
     "cancel run 1": {PRODUCER},
     "cancel job 1": {PRODUCER},
-    "retry run 1": {PRODUCER},
+    "retry run 1 --yes": {PRODUCER},
     "retry job 1": {PRODUCER},
     "change 1 --priority 5": {PRODUCER},
     "run-next 1": {PRODUCER},

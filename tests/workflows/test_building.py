@@ -22,6 +22,7 @@ from qwf_agent.app.workflows import (
     question,
     ref,
     step,
+    this_run,
     workflow,
 )
 from support.definitions import PIPELINE, WORKFLOW
@@ -314,6 +315,26 @@ def test_depending_on_a_parameter_is_refused() -> None:
 
     with pytest.raises(TypeError, match="takes steps and their ids, not <folder>"):
         workflow()(a_workflow).compile()
+
+
+def test_a_clean_up_node_reads_the_run_itself() -> None:
+    """this_run is no node to wait for, and no key of the context has its name."""
+    read = {"why": this_run.error, "first": ref(this_run.failed[0], default=None)}
+
+    def build() -> None:
+        load = node("load")
+        node("tell", inputs=read, depends_on=[load], run_if="all_done")
+
+    _, tell = nodes_of(build)
+    assert tell["depends_on"] == ["load"]
+    assert tell["inputs"]["why"] == {"$from": "run.error"}
+    assert tell["inputs"]["first"] == {"$from": "run.failed.0", "$default": None}
+
+    def of_run(run: Reference) -> None:
+        step("a", "p", inputs={"x": run})
+
+    with pytest.raises(TypeError, match="would be the run itself"):
+        workflow()(of_run)
 
 
 def test_a_failed_build_leaves_nothing_behind() -> None:

@@ -17,8 +17,8 @@ select results_eq($$ select try, status, started_at, finished_at, seconds, node_
 insert into _qwf.event_log (run_id, kind, detail)
 select n, 'run_ended', '{}' from generate_series(1000000, 1003000) n;
 analyze _qwf.event_log;
-select unalike(qwf_test.plan_of('select * from qwf.run_tries where run_id = 1'), '%Seq Scan on event_log%',
-  'an index answers');
+select unalike(qwf_test.plan_of('select * from qwf.run_tries where run_id = 1'),
+  '%Seq Scan on event_log%', 'an index answers');
 
 select * from finish();
 rollback;
