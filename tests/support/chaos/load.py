@@ -25,7 +25,8 @@ PACED = "paced"  # has a rate, too: no oracle judges it while clocks step, but i
 KEYED, KEYS = "customer", ("acme", "bob")  # as many of each key of this one
 BACKLOG = 60  # jobs and nodes that have not ended, at which producers wait
 PAUSE_S = 0.25
-FIRST, FIRST_TASKS = 5, {2: "work", 3: "write", 4: "train", 5: "pause"}  # every run has these and a run, not cancelled
+FIRST = 5  # every run has these and a run, not cancelled
+FIRST_TASKS = {2: "work", 3: "write", 4: "train", 5: "pause"}
 PATIENT = {"max_attempts": 10000, "backoff": [0.2, 0.5]}  # no fault is to fail a job for good
 PIPELINES: list[dict[str, Any]] = [
     {"name": "parts",
