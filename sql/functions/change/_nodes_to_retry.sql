@@ -3,7 +3,7 @@
 -- Guarantees: Failed and cancelled nodes are always among them, as the run could not complete
 --   otherwise, and all nodes downstream. An element stands for its map.
 -- Raises: QW001 no such node.
--- Called by: retry_run.
+-- Called by: _line_up_again, _retry_nodes.
 
 begin;
 

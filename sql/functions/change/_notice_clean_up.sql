@@ -2,7 +2,7 @@
 -- Purpose: Tells who retries a run which clean-up nodes of it have completed, if a node that they
 --   may have undone keeps its output.
 -- Guarantees: Reads only; called before the nodes are reset.
--- Called by: retry_run.
+-- Called by: _retry_nodes.
 
 begin;
 

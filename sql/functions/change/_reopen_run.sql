@@ -5,7 +5,7 @@
 --   event, so there are no changes to add up.
 -- Locks: the caller has locked the run.
 -- Raises: QW008 if another live run has taken its key meanwhile.
--- Called by: retry_run.
+-- Called by: _retry_nodes.
 
 begin;
 

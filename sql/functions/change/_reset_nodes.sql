@@ -3,7 +3,7 @@
 -- Guarantees: The history of their attempts stays; the elements of a map that runs again as a whole
 --   are deleted, as its list may differ.
 -- Locks: the caller has locked the run, which is over.
--- Called by: retry_run.
+-- Called by: _retry_nodes.
 
 begin;
 

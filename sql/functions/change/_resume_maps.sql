@@ -4,7 +4,7 @@
 --   its verdict again when it is opened.
 -- Locks: the caller has locked the run, which is over.
 -- Notifies: sleepers of the queues that got work.
--- Called by: retry_run.
+-- Called by: _retry_nodes.
 
 begin;
 

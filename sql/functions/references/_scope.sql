@@ -3,7 +3,7 @@
 -- Guarantees: Reads only the nodes and files that the graph node names, each by an index, however
 --   many the run has. Outputs of skipped nodes are absent; those of failed or cancelled nodes are
 --   null. Inlined into the query of its caller.
--- Called by: _open_guarded, _resolve_inputs.
+-- Called by: _open_guarded, _resolve_inputs, _run_outcome.
 
 begin;
 

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/upkeep/tick
--- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
+-- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, starts runs that
+--   wait in line, fires schedules,
 --   wakes sleepers for jobs that the rate of a limit allows again, expires jobs and inputs, drains
 --   leftover events, wakes sleepers whose wake-up was lost, rolls up statistics, writes the minutes
 --   of hosts and queues, gives events their numbers, prunes.
@@ -24,8 +25,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'allowed', 'cancelled', 'expired',
-    'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'numbered',
+  v_parts text[] := array['reclaimed', 'promoted', 'served', 'fired', 'allowed', 'cancelled',
+    'expired', 'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'numbered',
     'pruned'];
   v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_complete_at is not null;
@@ -46,7 +47,7 @@ begin
     then
       return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
     end if;
-    v_parts := array['promoted', 'fired', 'allowed', 'numbered'];
+    v_parts := array['promoted', 'served', 'fired', 'allowed', 'numbered'];
   end if;
   v_locked := _qwf.try_lock('tick');
   v_ran := v_locked

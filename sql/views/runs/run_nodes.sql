@@ -28,7 +28,10 @@ select
       from (
         select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
       ) e), '{}')
-  end as elements
+  end as elements,
+  case when starts_with(j.queue, 'qwf.') then (
+    select r.id from qwf.runs r
+    where r.parent_id = j.id order by r.id desc limit 1) end as child_run
 from qwf.jobs j
 where j.run_id is not null and j.node_idx >= 0;
 comment on view qwf.run_nodes is
@@ -49,6 +52,8 @@ comment on column qwf.run_nodes.host is 'Box of that worker.';
 comment on column qwf.run_nodes.started_at is 'When its last attempt was claimed.';
 comment on column qwf.run_nodes.finished_at is 'When it ended.';
 comment on column qwf.run_nodes.waits_since is 'Since when it waits for the answer of a person.';
+comment on column qwf.run_nodes.child_run is
+  'The run that it is, the last one; null: it runs no workflow, or runs it once for each element.';
 comment on column qwf.run_nodes.elements is
   'Of a map, how many of its elements are in which state; null: it is no map, or has not been '
   'spread yet.';

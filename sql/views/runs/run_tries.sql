@@ -12,7 +12,7 @@ select
   (e.detail ->> 'seconds')::float8 as seconds, e.detail ->> 'node' as node_id,
   e.detail ->> 'error' as error
 from _qwf.event_log e
-where e.kind = 'run_ended' and e.job_id is null;
+where e.job_id is null and (e.kind = 'run_ended' or e.kind = 'retried' and e.detail ? 'status');
 comment on view qwf.run_tries is
   'How each try of a run has ended: select * from qwf.run_tries where run_id = 7 order by try.';
 comment on column qwf.run_tries.run_id is 'The run.';
