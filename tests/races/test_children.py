@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support.interleave import Claim, Race, claim, finish
+from support.planted_bugs import CHILD_BUGS, put_in
 
 ONE = {
     "name": "one",
@@ -245,3 +246,10 @@ def test_two_runs_take_the_only_place_of_a_limit(race: Race) -> None:
     assert sorted(below(race)) == ["completed", "queued"]
     race.complete_all()
     assert below(race) == ["completed", "completed"]
+
+
+@pytest.mark.parametrize("test", CHILD_BUGS)
+def test_a_bug_is_found_by(race: Race, dsn: str, test: str) -> None:
+    put_in(dsn, *CHILD_BUGS[test])
+    with pytest.raises(AssertionError):
+        globals()[test](race)

@@ -12,7 +12,7 @@ as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'idx', p_node.idx, 'id', p_node.node_id, 'step', p_node.step_id, 'title', p_title,
     'pipeline', p_node.pipeline, 'workflow', p_node.workflow,
-    'task', case when p_node.workflow is null then p_node.task end,
+    'task', coalesce(p_node.workflow, p_node.task),
     'queue', case when p_node.workflow is null then p_node.queue end,
     'model', p_node.required_model, 'vram_mb', p_node.vram_mb, 'limit_by', p_node.limit_by,
     'light', nullif(p_node.light, false), 'requires', nullif(p_node.requires, '{}'),

@@ -16,7 +16,7 @@ select
     else split_part(left(j.last_error, 400), e'\n', 1) end, 200) as error,
   j.claimed_by as worker,
   coalesce((select w.host from qwf.workers w where w.id = j.claimed_by),
-    split_part(j.claimed_by, ':', 1)) as host,
+    split_part(nullif(j.claimed_by, 'qwf.engine'), ':', 1)) as host,
   j.claimed_at as started_at, j.finished_at,
   case when j.status = 'awaiting_input' then j.queued_at end as waits_since,
   case
