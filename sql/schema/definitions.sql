@@ -34,6 +34,7 @@ create table qwf.workflows (
   version int not null check (version >= 1),
   definition jsonb not null,
   pipeline_names text[] not null,
+  workflow_names text[] not null default '{}',
   digest text not null,
   current boolean not null,
   registered_at timestamptz not null default clock_timestamp(),
@@ -42,7 +43,7 @@ create table qwf.workflows (
 );
 create unique index workflows_current on qwf.workflows (name) where current;
 comment on table qwf.workflows is
-  'One version of a workflow: steps that are pipelines or questions to a person.';
+  'One version of a workflow: steps that are nodes, pipelines, runs or questions to a person.';
 comment on column qwf.workflows.id is 'Id of this version.';
 comment on column qwf.workflows.name is
   'Name that enqueue_run takes; name@version takes an older one.';
@@ -51,6 +52,8 @@ comment on column qwf.workflows.version is
 comment on column qwf.workflows.definition is 'The definition as registered.';
 comment on column qwf.workflows.pipeline_names is
   'Pipelines that its steps use, sorted, each once.';
+comment on column qwf.workflows.workflow_names is
+  'Workflows that its steps run as runs of their own, sorted, each once.';
 comment on column qwf.workflows.digest is
   'Digest of the content: the same content is the same version.';
 comment on column qwf.workflows.current is

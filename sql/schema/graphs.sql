@@ -8,23 +8,31 @@ create table qwf.graphs (
   id bigint generated always as identity primary key,
   workflow_id bigint not null references qwf.workflows,
   pipeline_ids bigint[] not null,
+  child_ids bigint[] not null default '{}',
   node_count int not null,
   context_checks jsonb not null default '[]',
+  inputs jsonb,
+  outputs jsonb,
   deadline interval check (deadline > '0 s'),
   created_at timestamptz not null default clock_timestamp()
 );
 -- Not unique: two sessions that compile the same content at once must not wait for each other. A
 -- second graph does no harm.
-create index graphs_content on qwf.graphs (workflow_id, pipeline_ids);
+create index graphs_content on qwf.graphs (workflow_id, pipeline_ids, child_ids);
 comment on table qwf.graphs is
   'One compiled combination of a workflow version and the pipeline versions it uses.';
 comment on column qwf.graphs.id is 'Id of the graph.';
 comment on column qwf.graphs.workflow_id is 'Workflow version it was compiled from.';
 comment on column qwf.graphs.pipeline_ids is
   'Pipeline versions it was compiled from, sorted by pipeline name.';
+comment on column qwf.graphs.child_ids is
+  'Graphs of the workflows that its steps run, sorted: a run keeps them, too.';
 comment on column qwf.graphs.node_count is 'Number of nodes.';
 comment on column qwf.graphs.context_checks is
   'Checks of the context when a run is enqueued: step inputs with their schemas, and needed paths.';
+comment on column qwf.graphs.inputs is 'Schema of the context; null: any.';
+comment on column qwf.graphs.outputs is
+  'Output of a run for the step that runs it, with absolute references; null: its last nodes.';
 comment on column qwf.graphs.deadline is
   'Time limit of a run, from its start or from its run_at; null: no limit.';
 comment on column qwf.graphs.created_at is 'When it was compiled.';
@@ -35,6 +43,8 @@ create table qwf.graph_nodes (
   node_id text not null,
   step_id text not null,
   pipeline text,
+  workflow text,
+  child_graph_id bigint,
   task text not null,
   queue text,
   dep_count int not null,
@@ -70,6 +80,9 @@ comment on column qwf.graph_nodes.idx is 'Position in topological order, from 0.
 comment on column qwf.graph_nodes.node_id is 'step/node; for an input, the step alone.';
 comment on column qwf.graph_nodes.step_id is 'Step it came from.';
 comment on column qwf.graph_nodes.pipeline is 'Pipeline it came from; null for an input.';
+comment on column qwf.graph_nodes.workflow is
+  'Workflow that it runs as a run of its own; null: it is a body or an input.';
+comment on column qwf.graph_nodes.child_graph_id is 'Graph of that run; null: no run.';
 comment on column qwf.graph_nodes.task is
   'The work: the name of a node module or task, command, or input.';
 comment on column qwf.graph_nodes.queue is

@@ -170,10 +170,20 @@ comment on type _qwf.planned is
   'resumes: a map of which the completed elements are reused. anew: its inputs may differ, or what '
   'it does. idx is that of the graph that the run gets, job_id null for a new node.';
 
-create type _qwf.advanced as (ready bigint[], elements bigint[], counts _qwf.node_count[]);
+create type _qwf.sorted_events as (ended bigint[], failed bigint[], ready bigint[], stop bigint[]);
+comment on type _qwf.sorted_events is
+  'Events sorted by what follows: nodes that have ended, those of them that failed, guarded nodes '
+  'to open, runs in which nodes have to stop. Null: none.';
+create type _qwf.advanced as (
+  ready bigint[], elements bigint[], counts _qwf.node_count[], over bigint[]);
 comment on type _qwf.advanced is
-  'Left by _advance_runs: guarded nodes to open, ended elements of maps, counts. Null: none.';
+  'Left by _advance_runs: guarded nodes to open, ended elements of maps, counts, and runs of steps '
+  'that have completed. Null: none.';
 
+create type _qwf.served as (nodes int, run_id bigint, error text);
+comment on type _qwf.served is
+  'The run of a job of the queue of runs, and how many rows of nodes were made or reset for it; '
+  'error: why there is none.';
 create type _qwf.queue_head as (
   limit_by text, run_next boolean, priority int, "position" bigint, id bigint,
   queued_at timestamptz);
@@ -198,7 +208,7 @@ comment on type _qwf.job_filter is 'The filter of find_jobs, checked; null: any.
 
 create type _qwf.run_filter as (
   statuses qwf.run_status[], workflow text, project text, labels jsonb, key text, error text,
-  text text, since timestamptz, until timestamptz);
+  text text, since timestamptz, until timestamptz, parent bigint, children boolean);
 comment on type _qwf.run_filter is 'The filter of find_runs, checked; null: any.';
 
 create type _qwf.found as (ids bigint[], searched_to bigint);

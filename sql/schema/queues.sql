@@ -19,10 +19,12 @@ create table qwf.queues (
   created_at timestamptz not null default clock_timestamp()
 );
 insert into qwf.queues (name, placement) values
-  ('cpu', 'spread'), ('gpu', 'spread'), ('llm', 'pack'), ('default', 'spread');
+  ('cpu', 'spread'), ('gpu', 'spread'), ('llm', 'pack'), ('default', 'spread'),
+  ('qwf.runs', 'spread');  -- the engine serves it: runs that wait in line
 
 comment on table qwf.queues is
-  'Queues that workers can serve; cpu, gpu, llm and default exist from the start.';
+  'Queues that workers can serve; cpu, gpu, llm and default exist from the start, and so does '
+  'qwf.runs, which the engine serves.';
 comment on column qwf.queues.name is
   'Name: lower-case letters, digits, dots, dashes, underscores, a letter first.';
 comment on column qwf.queues.paused is 'True: no jobs are handed out; running jobs continue.';

@@ -32,7 +32,10 @@ create table qwf.runs (
   deadline_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   started_at timestamptz,
-  finished_at timestamptz
+  finished_at timestamptz,
+  parent_id bigint,
+  parent_attempt int,
+  depth int not null default 0
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 create unique index runs_key on qwf.runs (project, workflow, key)
@@ -41,6 +44,7 @@ create index runs_deadline on qwf.runs (deadline_at)
   where deadline_at is not null and ending is null
     and status in ('queued', 'running', 'awaiting_input');
 create index runs_finished on qwf.runs (finished_at) where finished_at is not null;
+create index runs_parent on qwf.runs (parent_id, id) where parent_id is not null;
 create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
 
 comment on table qwf.runs is 'One execution of a workflow.';
@@ -82,5 +86,11 @@ comment on column qwf.runs.created_at is 'When it was enqueued.';
 comment on column qwf.runs.started_at is
   'When the first node of its last try was claimed or applied; null: it waits.';
 comment on column qwf.runs.finished_at is 'When it became terminal.';
+comment on column qwf.runs.parent_id is
+  'Job on the queue qwf.runs for which it runs: a step of the run above it, or how it waits in '
+  'line; null: neither.';
+comment on column qwf.runs.parent_attempt is
+  'Attempt of that job that it serves; null: it waits in line for the first one.';
+comment on column qwf.runs.depth is 'How many runs are above it; 0: none.';
 
 commit;

@@ -31,14 +31,15 @@ DEFS: Json = SCHEMA["$defs"]
 
 # Problems that depend on other parts of the definition, on the database, or on PostgreSQL.
 NOT_IN_A_SCHEMA = {
-    "a cycle": r"cycle: .*",
+    "a cycle": r"cycle: .*|runs are nested more than 8 deep",
     "an id or a name that is there twice": r'".*" (is already the id of|is given twice).*',
-    "a name that does not exist": r"there is no (queue|limit|pipeline|node )?.*",
+    "a name that does not exist": r"there is no (queue|limit|pipeline|workflow|node )?.*",
     "a reference to what is not upstream": r'(node|step) ".*" is not upstream: add .*',
     "a reference to itself": r'refers to itself|".*" belongs to the same step',
     "a name that cannot be read here": r'".*" cannot be read here|"files" comes after .*',
     "an input that the pipeline does not declare": (
-        r"the pipeline declares no (input .*|such input)|is missing: the pipeline requires it"
+        r"the (pipeline|workflow) declares no (input .*|such input)|"
+        r"is missing: the (pipeline|workflow) requires it"
     ),
     "an output that is not there": (
         r'step ".*" (does not export|has only|has no nodes).*|the step does not give the input .*'

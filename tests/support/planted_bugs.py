@@ -17,7 +17,7 @@ BUGS = {
         "(p_outcome in ('lost', 'released'))::int",
     ),
     "skips do not cascade": (
-        "_qwf.apply_events",
+        "_qwf.sort_events",
         "'skipped', 'cancelled'",
         "'cancelled'",
     ),
@@ -125,6 +125,28 @@ EVENT_BUGS = {
 
 
 # What the tests of races find about rates, the name of the test beside each.
+CHILD_BUGS = {
+    "test_two_runs_of_a_map_end_at_once": (
+        "_qwf.apply_where_free",
+        "return case when v_waits then v_locked end;",
+        "return null;",
+    ),
+    "test_the_run_above_is_locked_while_a_run_ends": (
+        "_qwf.report_runs",
+        "return v_done.pending is not null;",
+        "return false;",
+    ),
+    "test_two_runs_take_the_only_place_of_a_limit": (
+        "_qwf.serve_runs",
+        "if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;",
+        "",
+    ),
+    "test_the_run_above_is_cancelled_after_the_finish_of_a_run": (
+        "_qwf.stop_children",
+        "and c.finished_at is null and c.ending is null",
+        "and false",
+    ),
+}
 RATE_BUGS = {
     "test_an_open_claim_leaves_the_starts_that_it_could_not_begin_to_others": (
         "_qwf.pick_special",

@@ -235,13 +235,18 @@ def test_the_plan_has_a_heading_for_every_room() -> None:
     assert headed == {folder: {folder} for folder in ROOMS}
 
 
+# A run is a job of the run above it: its end ends an attempt, and what queues a job may start it.
+UPWARD = {"functions/runs/_apply_events": {"children"}}
+
+
 def test_a_function_uses_only_its_own_room_and_rooms_before_it() -> None:
     rooms = {made_by(other): room(other) for other in FUNCTIONS}
     wrong = {}
     for name, file in FUNCTIONS.items():
         code = code_of(file.read_text(encoding="utf-8"))  # a hint may name any function
         used = {rooms[f] for f in re.findall(r"\b(_?qwf\.\w+)\(", code) if f in rooms}
-        if later := used - set(ROOMS[: ROOMS.index(room(name)) + 1]):
+        allowed = {*ROOMS[: ROOMS.index(room(name)) + 1], *UPWARD.get(name, set())}
+        if later := used - allowed:
             wrong[name] = later
     assert wrong == {}
 

@@ -21,6 +21,7 @@ from qwf_agent.app.workflows import (
     pipeline,
     question,
     ref,
+    run,
     step,
     this_run,
     workflow,
@@ -67,15 +68,18 @@ def written(definition: Json) -> Definition:
             node(one.pop("id"), one.pop("node", None), **one)
         return outputs
 
-    def a_workflow() -> None:
+    def a_workflow() -> Json:
         for one in steps:
             part_id, kind = one.pop("id"), one.pop("kind", "node")
             if kind == "node":
                 node(part_id, one.pop("node", None), **one)
+            elif kind == "workflow":
+                run(part_id, one.pop("workflow"), **one)
             elif kind == "input":
                 question(part_id, one.pop("widget"), **one)
             else:
                 step(part_id, one.pop("pipeline"), **one)
+        return outputs
 
     if steps is None:
         return pipeline(name, **given)(a_pipeline)
@@ -96,7 +100,23 @@ NODE_STEPS = {
         {"id": "tail", "kind": "node", "depends_on": ["each"], "run_if": "all_done"},
     ],
 }
-KNOWN = [PIPELINE, WORKFLOW, NODE_STEPS]
+RUNS = {
+    "name": "runs",
+    "inputs": {"type": "object", "properties": {"folder": {"type": "string"}}},
+    "outputs": {"captions": {"$from": "each"}},
+    "steps": [
+        {
+            "id": "each",
+            "kind": "workflow",
+            "workflow": "one",
+            "map": {"$from": "photos"},
+            "max_parallel": 4,
+            "min_success": "90%",
+            "inputs": {"photo": {"$from": "item"}},
+        },
+    ],
+}
+KNOWN = [PIPELINE, WORKFLOW, NODE_STEPS, RUNS]
 for _name in workflows.WORKFLOWS:
     _pipelines, _workflow = workflows.definitions(_name)
     KNOWN += [*_pipelines, _workflow]
@@ -242,6 +262,11 @@ REFUSED_IN_A_WORKFLOW: list[tuple[Callable[[], object], str]] = [
     (lambda: step("a", "p", map=[1]), "step 'a' does not take 'map'; use one of depends_on"),
     (lambda: step("a", 5), "step 'a' runs a pipeline, or the name of one, not 5"),
     (lambda: step("a", workflow("w")(lambda: None)), "runs a pipeline"),
+    (
+        lambda: run("a", pipeline("p")(lambda: None)),
+        "runs a workflow, or the name",
+    ),
+    (lambda: run("a", "w", queue="cpu"), "step 'a' does not take 'queue'"),
     (lambda: step("a", "p", inputs=ref("b")), "inputs of step 'a' are given by name"),
     (lambda: step("a", "p", depends_on=[ref("x", eq=1)]), "takes steps and their ids"),
     (lambda: question("a", "text", options=[1]), "step 'a' does not take 'options'"),
@@ -267,7 +292,7 @@ REFUSED_ALONE: list[tuple[Callable[[], object], str]] = [
     (lambda: workflow("w")(lambda *a: None), r"the parameter '\*a' of <lambda>\(\)"),
     (lambda: workflow("w")(lambda **a: None), r"the parameter '\*\*a'"),
     (lambda: workflow("w")(lambda a=1: None), "a default is written ref"),
-    (lambda: workflow("w")(lambda: 5).compile(), "workflow 'w' has no outputs"),
+    (lambda: workflow("w")(lambda: 5).compile(), "returns its outputs by name, as a dict, not 5"),
     (lambda: pipeline("p")(lambda: 5).compile(), "returns its outputs by name, as a dict, not 5"),
     (lambda: pipeline("p")(lambda a: a).compile(), "not <pipeline.a>"),
     (lambda: pipeline("p")(lambda a: {"x": {1}}).compile(), "the outputs of pipeline 'p' is not"),

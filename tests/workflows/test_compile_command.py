@@ -156,7 +156,7 @@ def fifth():
             ("flows.py:9, in shared", "timeout of node 'c' takes no reference"),
             ("flows.py:17, in third", "<pipeline.who.name> is known only in a run"),
             ("flows.py:22, in fourth", "KeyError: 'x'"),
-            ("flows.py:24, in fifth", "workflow 'fifth' has no outputs"),
+            ("flows.py:24, in fifth", "the function of workflow 'fifth' returns its outputs"),
         ],
         strict=True,
     ):

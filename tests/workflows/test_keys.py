@@ -17,6 +17,7 @@ from qwf_agent.app.workflows import (
     pipeline,
     question,
     ref,
+    run,
     step,
     value,
     workflow,
@@ -52,6 +53,7 @@ def nothing() -> None: ...
 MAKERS: dict[str, Callable[[str, Json], Json]] = {
     "node": added("pipeline", node, "task"),
     "pipeline_step": added("workflow", step, "p"),
+    "workflow_step": added("workflow", run, "w"),
     "input_step": added("workflow", question, "confirm"),
     "widget_choose_one": added("workflow", question, "choose_one"),
     "widget_text": added("workflow", question, "text"),
@@ -61,7 +63,8 @@ MAKERS: dict[str, Callable[[str, Json], Json]] = {
     "workflow": lambda key, one: workflow("w", **{key: one})(nothing).compile(),
 }
 TYPES = {
-    "node": keys.NodeKeys, "pipeline_step": keys.StepKeys, "input_step": keys.QuestionKeys,
+    "node": keys.NodeKeys, "pipeline_step": keys.StepKeys, "workflow_step": keys.RunKeys,
+    "input_step": keys.QuestionKeys,
     "widget_choose_one": keys.ChoiceKeys, "widget_text": keys.TextKeys,
     "widget_number": keys.NumberKeys, "widget_file": keys.FileKeys, "pipeline": keys.PipelineKeys,
     "workflow": keys.WorkflowKeys, "retry": keys.Retry, "backoff": keys.Backoff,
@@ -70,8 +73,9 @@ TYPES = {
 # What stands in the call itself, or is returned.
 BY_POSITION = {
     "node": {"id", "node"}, "pipeline_step": {"id", "kind", "pipeline"},
+    "workflow_step": {"id", "kind", "workflow"},
     "input_step": {"id", "kind", "widget"}, "pipeline": {"name", "nodes", "outputs"},
-    "workflow": {"name", "steps"}, "expression": {"from", "value", "coalesce"},
+    "workflow": {"name", "steps", "outputs"}, "expression": {"from", "value", "coalesce"},
 }  # fmt: skip
 # Objects that are data in Python, too; and parts of others in this table.
 DATA = {"option", "file", "inputs_schema", "on_gpu", "widget_of_a_front_end", "step"}
@@ -80,7 +84,7 @@ DATA = {"option", "file", "inputs_schema", "on_gpu", "widget_of_a_front_end", "s
 def properties(name: str) -> dict[str, Json]:
     """The keys of a kind of object, as Python writes them."""
     found = dict(DEFS[name]["properties"])
-    if name in ("pipeline_step", "input_step"):
+    if name in ("pipeline_step", "workflow_step", "input_step"):
         found |= DEFS["step"]["properties"]
     return {key.removeprefix("$"): one for key, one in found.items()}
 

@@ -73,6 +73,9 @@ class RunOptions(TypedDict, total=False):
     project: str | None
     labels: dict[str, Any] | None
     once: bool | None
+    limit_by: str | None
+    max_attempts: int | None
+    backoff: list[float] | dict[str, float] | None
 
 
 class SqlValue(NamedTuple):
@@ -189,7 +192,7 @@ KINDS: dict[str, OptionKind] = {
 
 RUN_KINDS: dict[str, OptionKind] = {
     "priority": NUMBER, "run_at": MOMENT, "key": NAME, "out_dir": PATH, "project": TEXT,
-    "labels": DICT, "once": FLAG,
+    "labels": DICT, "once": FLAG, "limit_by": NAME, "max_attempts": NUMBER, "backoff": BACKOFF,
 }  # fmt: skip
 
 

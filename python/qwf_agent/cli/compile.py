@@ -34,8 +34,8 @@ Document = tuple[Definition, dict[str, Any]]
 def compile_module(module: str, out: Path | None) -> None:
     """Print the pipelines and workflows of a Python module as JSON.
 
-    MODULE is imported, from this folder or PYTHONPATH. The pipelines that its
-    workflows use come along. With NAME, only that object is compiled. Files in
+    MODULE is imported, from this folder or PYTHONPATH. The pipelines and
+    workflows that its workflows use come along. With NAME, only that object is compiled. Files in
     DIR are overwritten, never deleted. No database is needed.
 
     \b
@@ -94,8 +94,8 @@ def _definitions(module: ModuleType, name: str, attribute: str) -> list[Definiti
 
 
 def _compiled(found: list[Definition], with_used: bool) -> list[Document]:
-    """The definitions with what they compile to, pipelines first; with the pipelines that they use,
-    if that is asked for. All problems are printed together."""
+    """The definitions with what they compile to, pipelines first; with those that they use, if
+    that is asked for. All problems are printed together."""
     done: dict[int, Document] = {}
     problems: list[str] = []
     waiting = [*found]
@@ -110,7 +110,7 @@ def _compiled(found: list[Definition], with_used: bool) -> list[Document]:
             problems.append(_described(error, _place_of(one)))
             continue
         done[id(one)] = one, built.content
-        waiting += built.pipelines if with_used else []
+        waiting += built.used if with_used else []
     documents = sorted(done.values(), key=lambda document: document[0].kind)
     problems += _twins([one for one, _ in documents])
     if problems:

@@ -90,8 +90,8 @@ def skipped(folder: Path) -> list[Path]:
 
 
 def load(folder: Path) -> list[DefinitionFile]:
-    """All definitions in a folder and its subfolders (or in one file), pipelines first. The JSON
-    Schema of definitions may lie among them.
+    """All definitions in a folder and its subfolders (or in one file), in an order in which they
+    can be registered. The JSON Schema of definitions may lie among them.
 
     Raises DefinitionError naming every file that is not a definition, or if there is no file.
     """
@@ -118,7 +118,19 @@ def load(folder: Path) -> list[DefinitionFile]:
         problems.append(FileProblems(folder, ["no .json, .yaml or .yml file in it"]))
     if problems:
         raise DefinitionError(problems)
-    return sorted(found, key=lambda one: one.kind)
+    return _in_order(found)
+
+
+def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
+    """Pipelines first, and each workflow after those that its steps run."""
+    waiting = sorted(found, key=lambda one: one.kind)
+    ordered: list[DefinitionFile] = []
+    while waiting:
+        left = {one.name for one in waiting if one.kind == "workflow"}
+        ready = [one for one in waiting if not left & _named(one, "workflow")] or waiting
+        ordered += ready
+        waiting = [one for one in waiting if one not in ready]
+    return ordered
 
 
 def _files(folder: Path) -> list[Path]:
@@ -137,15 +149,16 @@ def register(
 ) -> list[Registered]:
     """Register all of them in one transaction, or none.
 
-    Raises DefinitionError with the problems of every file. A workflow is checked only if its
-    pipelines are valid.
+    Raises DefinitionError with the problems of every file. A workflow is checked only if what
+    its steps run is valid.
     """
     registered: list[Registered] = []
     problems: list[FileProblems] = []
     broken: set[str] = set()
     with conn.transaction() as whole:
         for one in definitions:
-            if one.kind == "workflow" and broken & _pipelines(one):
+            if broken & (_named(one, "pipeline") | _named(one, "workflow")):
+                broken.add(one.name)
                 continue
             try:
                 with conn.transaction():
@@ -190,13 +203,12 @@ def _read(path: Path) -> DefinitionFile:
     return DefinitionFile(path, kinds[0], found)
 
 
-def _pipelines(workflow: DefinitionFile) -> set[str]:
-    steps = workflow.content.get("steps")
-    return (
-        {str(step.get("pipeline")) for step in steps if isinstance(step, dict)}
-        if isinstance(steps, list)
-        else set()
-    )
+def _named(one: DefinitionFile, key: str) -> set[str]:
+    """The pipelines, or the workflows, that the steps of a workflow name."""
+    steps = one.content.get("steps")
+    if one.kind != "workflow" or not isinstance(steps, list):
+        return set()
+    return {str(step[key]) for step in steps if isinstance(step, dict) and key in step}
 
 
 def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:

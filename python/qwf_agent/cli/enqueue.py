@@ -244,6 +244,16 @@ def submit(
 @click.option("--out-dir", metavar="DIR", help="Folder for its files. Default: the agent's.")
 @arguments.project
 @arguments.labels
+@click.option("--limit", "limit_by", metavar="NAME", help="Limit under which it waits in line.")
+@click.option(
+    "--max-attempts",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="How often it is tried, each time from the nodes that failed. Default: 1.",
+)
+@click.option(
+    "--backoff", type=JSON, metavar="JSON", help="Seconds between tries, such as [60,600]."
+)
 @click.option(
     "--watch",
     is_flag=True,
@@ -269,6 +279,7 @@ def run(
 
     \b
     Example:  qwf run streetview_inspect --set photo.path=/data/street.jpg --watch
+              qwf limit create etl 1 && qwf run etl --limit etl   (one at a time)
     Then:     qwf show ID     qwf inputs     qwf answer ID NODE VALUE
     """
     if options["out_dir"]:

@@ -82,6 +82,10 @@ from qwf.find_runs(%(filter)s, %(before)s, max_rows => %(rows)s)
 @arguments.of_workflow
 @arguments.of_project
 @arguments.since
+@click.option("--parent", type=arguments.ID, metavar="RUN", help="Only the runs of its steps.")
+@click.option(
+    "--all", "children", is_flag=True, default=None, help="Also runs of steps of other runs."
+)
 @arguments.limit(20)
 @listed()
 def runs(
@@ -94,6 +98,7 @@ def runs(
     \b
     Example:  qwf runs --status failed --since 1d
               qwf runs state:failed label:customer=acme "card declined"
+              qwf runs --parent 12
     Then:     qwf show RUN
     """
     asked = arguments.asked_in(conn, query.RUNS, words)

@@ -14,7 +14,9 @@ begin
     raise exception using errcode = 'QW005', message = 'invalid time',
       detail = format('run_at: %s', p_run_at),
       hint = 'give a time within the years 1 to 9999, or infinity';
-  elsif p_queue is not null and not exists (select from qwf.queues q where q.name = p_queue) then
+  elsif p_queue is not null and (starts_with(p_queue, 'qwf.')
+    or not exists (select from qwf.queues q where q.name = p_queue))
+  then
     perform _qwf.raise_unknown_queue(p_queue);
   end if;
 end $$;

@@ -25,6 +25,10 @@ begin
   if not found then
     perform _qwf.raise_no_such_job(cancel_job.job_id);
   end if;
+  if v_job.queue = 'qwf.runs' and v_job.run_id is null then  -- how a run waits in line
+    perform qwf.cancel_run(r.id, cancel_job.reason) from qwf.runs r where r.parent_id = v_job.id;
+    return 'cancelled';
+  end if;
   perform _qwf.lock_runs(array[v_job.run_id]);
   v_kind := _qwf.cancel_waiting(v_job.id, cancel_job.reason);
   if v_kind is not null then
@@ -52,6 +56,8 @@ begin
     insert into _qwf.event_log (at, run_id, job_id, kind, detail)
     values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested',
       jsonb_build_object('reason', cancel_job.reason));
+    insert into qwf.outbox (run_id, kind)
+    select r.id, 'stop' from qwf.runs r where r.parent_id = v_job.id and r.finished_at is null;
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel')
     where v_job.claimed_by is not null;
   end if;

@@ -13,7 +13,11 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not exists (select from qwf.queues q where q.name = p_queue) then
+  if starts_with(p_worker, 'qwf.') then
+    perform _qwf.refuse_engine_name('worker', p_worker);
+  elsif starts_with(p_queue, 'qwf.')
+    or not exists (select from qwf.queues q where q.name = p_queue)
+  then
     perform _qwf.raise_unknown_queue(p_queue);
   end if;
   if p_worker is null or octet_length(p_worker) > 500

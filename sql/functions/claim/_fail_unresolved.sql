@@ -43,7 +43,7 @@ begin
     insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
     select date_bin('1 minute', p_now, 'epoch'), r.queue, r.task, 'fatal',
       array_agg(date_part('epoch', p_now - r.queued_at)::real), array_agg(0::real)
-    from refused r group by r.queue, r.task
+    from refused r where not starts_with(r.queue, 'qwf.') group by r.queue, r.task
   )
   insert into qwf.outbox (run_id, job_id, kind)
   select r.run_id, r.id, case r.status when 'failed' then 'failed' else 'asked' end

@@ -7,7 +7,7 @@
 -- Locks: starts and free slots of limits, keys, queued jobs; skips those that somebody else has
 --   locked.
 -- Notifies: the better worker.
--- Called by: claim.
+-- Called by: _serve_runs, claim.
 
 begin;
 

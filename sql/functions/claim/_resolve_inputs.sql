@@ -9,7 +9,7 @@
 -- Raises: 57014 if it is cancelled sooner, or before it has resolved a job; errors that pass (see
 --   _is_passing_error), except 53200 without a hint: one job that needs more memory than there is
 --   would otherwise stop its queue. With a hint the memory for locks is full, which no job causes.
--- Called by: claim.
+-- Called by: _serve_runs, claim.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Guarantees: They are found by started_at: a condition on status would tempt the planner to use a
 --   partial index. A run that somebody else has locked is started by its next claim.
 -- Locks: runs that have not started, by id, if nobody else has locked them.
--- Called by: claim.
+-- Called by: _serve_runs, claim.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: A job that was not made running, because a reference cannot be resolved, takes no
 --   slot and no start. A start that was used stays used, also if the job is released.
 -- Locks: expects the slots and starts locked by the caller.
--- Called by: claim.
+-- Called by: _serve_runs, claim.
 
 begin;
 

@@ -18,7 +18,7 @@
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
 --   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
 -- Raises: QW005 for max_jobs outside 1 to 1000 or startable outside 0 to max_jobs, QW006 for an
---   unknown queue.
+--   unknown queue, QW007 for a queue or worker of the engine.
 
 begin;
 
@@ -64,9 +64,9 @@ begin
     (select true from qwf.sleepers z where z.queue = q.name limit 1), w
     into v_terms
   from qwf.queues q left join qwf.workers w on w.id = claim.worker
-  where q.name = claim.queue;
+  where q.name = claim.queue and not starts_with(q.name, 'qwf.');
   if v_terms.lease is null or claim.lease is not null or claim.worker is null
-    or octet_length(claim.worker) > 500 or claim.max_jobs is null
+    or claim.worker like 'qwf.%' or octet_length(claim.worker) > 500 or claim.max_jobs is null
     or claim.max_jobs not between 1 and 1000 or claim.startable not between 0 and claim.max_jobs
   then
     perform _qwf.check_claim(

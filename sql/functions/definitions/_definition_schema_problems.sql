@@ -2,7 +2,7 @@
 -- Purpose: Reports what is wrong with a schema in a definition.
 -- Guarantees: A schema that passes can be applied without raising. Keywords that would not be
 --   applied are refused, not ignored; title, description and examples are documentation.
--- Called by: _pipeline_problems, _question_problems, itself for inner schemas.
+-- Called by: _interface_problems, _question_problems, itself for inner schemas.
 
 begin;
 

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/definitions/_node_problems
 -- Purpose: Reports what is wrong with one node of a pipeline, without looking at other nodes.
--- Guarantees: Returns one row per problem, with its JSON path.
+-- Guarantees: Returns one row per problem, with its JSON path. A step that runs a workflow has the
+--   rules of a node, and fewer keys.
 -- Called by: _pipeline_problems, _step_problems, _without_bad_keys.
 
 begin;
@@ -12,8 +13,11 @@ as $$
 declare
   v_keys constant jsonb := _qwf.definition_keys();
   v_retry constant jsonb := _qwf.as_object(p_node -> 'retry');
+  v_runs constant boolean := p_node -> 'kind' = '"workflow"' and p_path like 'steps%';
 begin
-  return query select * from _qwf.key_problems(p_node, v_keys -> 'node', '{id}', p_path);
+  return query select * from _qwf.key_problems(p_node, case
+    when v_runs then (v_keys -> 'step') || (v_keys -> 'workflow step') else v_keys -> 'node' end,
+    case when v_runs then '{id,workflow}' else '{id}' end::text[], p_path);
   return query
     select * from _qwf.key_problems(v_retry, v_keys -> 'retry', '{}', p_path || '.retry');
   return query

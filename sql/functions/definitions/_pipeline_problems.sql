@@ -21,24 +21,7 @@ begin
   end if;
   return query select * from _qwf.key_problems(p_definition, v_keys, '{name,nodes}', '');
   return query select * from _qwf.name_problems(p_definition);
-  if p_definition ? 'inputs' then
-    return query select * from _qwf.definition_schema_problems(p_definition -> 'inputs', 'inputs');
-    return query
-      select 'inputs.type', 'must be "object"', null::text
-      where p_definition #> '{inputs,type}' <> '"object"';
-  end if;
-  if exists (
-    select from jsonb_object_keys(_qwf.as_object(p_definition -> 'outputs')) k
-    where starts_with(k, '$')
-  ) then
-    return next row('outputs', 'must not be an expression: give each output by name',
-      'write {"<name>": {"$from": ...}}')::_qwf.problem;
-  else
-    return query select * from _qwf.expression_problems(p_definition -> 'outputs', 'outputs');
-  end if;
-  return query
-    select 'outputs.files', '"files" is reserved', 'choose another name for this export'
-    where exists (select from _qwf.expressions(p_definition #> '{outputs,files}', ''));
+  return query select * from _qwf.interface_problems(p_definition);
   return query select * from _qwf.item_problems(v_nodes, 'nodes', null);
   return query
     select p.*

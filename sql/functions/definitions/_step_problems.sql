@@ -14,7 +14,7 @@ declare
 begin
   if p_step ->> 'kind' = 'input' then
     return query select * from _qwf.question_problems(p_step, p_path);
-  elsif _qwf.step_kind(p_step) = 'node' then
+  elsif _qwf.step_kind(p_step) in ('node', 'workflow') then
     return query select * from _qwf.node_problems(p_step, p_path);
     return;
   else
@@ -25,10 +25,11 @@ begin
   end if;
   if not p_step ? 'kind' then
     return next row(p_path || '.kind', 'is missing',
-      'write "node", "pipeline" or "input"; a step with "node" or "command" needs none'
+      'write "node", "pipeline", "workflow" or "input"; a step with "node" or "command" '
+      'needs none'
     )::_qwf.problem;
   elsif p_step -> 'kind' not in ('"pipeline"', '"input"') then
-    return next row(p_path || '.kind', 'must be "node", "pipeline" or "input"',
+    return next row(p_path || '.kind', 'must be "node", "pipeline", "workflow" or "input"',
       case when p_step ?| array['node', 'command']
         then 'in a step it says what the step is: leave it out for a node' end)::_qwf.problem;
   end if;

@@ -18,6 +18,9 @@ begin
     where jsonb_typeof(p_node -> 'queue') = 'string'
       and not exists (select from qwf.queues q where q.name = p_node ->> 'queue')
     union all
+    select '.queue', 'names that begin with qwf. belong to the engine', null
+    where starts_with(p_node ->> 'queue', 'qwf.')
+    union all
     select '.limit_by', format('there is no limit "%s"', p_node ->> 'limit_by'), coalesce(
       _qwf.did_you_mean(p_node ->> 'limit_by', array(
         select l.name from qwf.limits l where not starts_with(l.name, 'queue:'))),

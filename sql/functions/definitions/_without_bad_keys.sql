@@ -12,12 +12,14 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select p_workflow || jsonb_build_object('steps', jsonb_agg(
-    case when _qwf.step_kind(_qwf.as_object(s.item)) = 'node' then s.item - array(
+    case when _qwf.step_kind(_qwf.as_object(s.item)) in ('node', 'workflow') then
+      s.item - array(
       select k.key
       from (
-        select split_part(ltrim(p.path, '.'), '.', 1) as key
-        from _qwf.node_problems(s.item, '') p) k
-      where k.key not in ('id', 'kind', 'depends_on', 'inputs', 'command', 'skip_if', 'map'))
+        select split_part(p.path, '.', 2) as key
+        from _qwf.node_problems(s.item, 'steps') p) k
+      where k.key not in (
+        'id', 'kind', 'workflow', 'depends_on', 'inputs', 'command', 'skip_if', 'map'))
     else s.item end order by s.place))
   from jsonb_array_elements(p_workflow -> 'steps') with ordinality as s (item, place)
   having count(*) > 0

@@ -24,6 +24,7 @@ begin
   end if;
   return query select * from _qwf.key_problems(p_definition, v_keys, '{name,steps}', '');
   return query select * from _qwf.name_problems(p_definition);
+  return query select * from _qwf.interface_problems(p_definition);
   select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
   into v_step_nodes
   from _qwf.items(v_steps) i
@@ -31,7 +32,8 @@ begin
     select jsonb_object_agg(n.id, true) filter (where n.id is not null) as ids
     from _qwf.items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
   where i.id is not null
-    and (p_pipelines ? (i.item ->> 'pipeline') or _qwf.step_kind(i.item) in ('input', 'node'));
+    and (p_pipelines ? (i.item ->> 'pipeline')
+      or _qwf.step_kind(i.item) in ('input', 'node', 'workflow'));
   return query select * from _qwf.item_problems(v_steps, 'steps', v_step_nodes);
   return query
     select p.*
@@ -45,7 +47,15 @@ begin
         'register the pipeline first')
     from (select l.place, l.item, l.item ->> 'pipeline' as name from _qwf.items(v_steps) l) i
     where i.item ->> 'kind' = 'pipeline' and jsonb_typeof(i.item -> 'pipeline') = 'string'
-      and not p_pipelines ? i.name;
+      and not p_pipelines ? i.name
+    union all
+    select format('steps[%s].workflow', i.place - 1), format('there is no workflow "%s"', i.name),
+      coalesce(
+        _qwf.did_you_mean(i.name, array(select w.name from qwf.workflows w where w.current)),
+        'register that workflow first')
+    from (select l.place, l.item, l.item ->> 'workflow' as name from _qwf.items(v_steps) l) i
+    where i.item ->> 'kind' = 'workflow' and jsonb_typeof(i.item -> 'workflow') = 'string'
+      and not p_pipelines ? ('workflow:' || i.name);
 end $$;
 
 commit;

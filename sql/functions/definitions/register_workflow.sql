@@ -20,11 +20,13 @@ declare
   v_definition constant jsonb := case jsonb_typeof(register_workflow.definition)
     when 'object' then register_workflow.definition - '$schema' else '{}' end;
   v_pipelines record;
+  v_children record;
   v_names text[];
+  v_child_names text[];
+  v_known jsonb;
   v_problems _qwf.problem[];
   v_graph jsonb;
   v_version qwf.workflows;
-  v_before int;
 begin
   perform _qwf.check_json('definition', register_workflow.definition, s.max_value_bytes)
   from qwf.settings s;
@@ -34,44 +36,35 @@ begin
     from _qwf.items(v_definition -> 'steps') i
     where i.item ->> 'kind' = 'pipeline' and i.item ? 'pipeline'
     order by 1);
+  v_child_names := array(
+    select distinct (i.item ->> 'workflow') collate "C"
+    from _qwf.items(v_definition -> 'steps') i
+    where i.item ->> 'kind' = 'workflow' and i.item ? 'workflow'
+    order by 1);
+  perform _qwf.raise_problems('QW003', 'invalid workflow definition', array(
+    select p from _qwf.nesting_problems(v_definition ->> 'name', v_child_names) p));
   v_pipelines := _qwf.current_pipelines(v_names);
+  v_children := _qwf.current_children(v_child_names);
+  v_known := v_pipelines.definitions || v_children.definitions;
   v_problems := array(select p
-    from _qwf.workflow_problems(register_workflow.definition, v_pipelines.definitions) p);
+    from _qwf.workflow_problems(register_workflow.definition, v_known) p);
   if jsonb_typeof(v_definition -> 'steps') = 'array' then
-    v_graph := _qwf.compile(_qwf.without_bad_keys(v_definition), v_pipelines.definitions);
+    v_graph := _qwf.compile(_qwf.without_bad_keys(v_definition), v_known);
     v_problems := v_problems || array(
       select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p);
   end if;
   perform _qwf.raise_problems('QW003', 'invalid workflow definition', v_problems);
   perform _qwf.notice_widgets(v_definition);
 
-  select w.version into v_before
-  from qwf.workflows w where w.name = v_definition ->> 'name' and w.current;
-  update qwf.workflows w
-  set current = false
-  where w.name = v_definition ->> 'name' and w.current and w.definition <> v_definition;
-  update qwf.workflows w
-  set current = true
-  where w.name = v_definition ->> 'name' and w.definition = v_definition
-  returning * into v_version;
-  if v_version.id is null then
-    insert into qwf.workflows (name, version, definition, pipeline_names, digest, current)
-    select v_definition ->> 'name', coalesce(max(w.version), 0) + 1, v_definition, v_names,
-      encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
-    from qwf.workflows w
-    where w.name = v_definition ->> 'name'
-    on conflict do nothing  -- a version that this snapshot cannot see: 40001, not 23505
-    returning * into v_version;
-  end if;
-  perform _qwf.record_change('definition_changed', v_version.name,
-    jsonb_build_object('version', v_before), jsonb_build_object('version', v_version.version),
-    '{"of": "workflow"}');
+  v_version := _qwf.store_workflow(v_definition, v_names, v_child_names);
   if not exists (
     select from qwf.graphs g
     where g.workflow_id = v_version.id and g.pipeline_ids = v_pipelines.ids
+      and g.child_ids = v_children.ids
   ) then
-    perform _qwf.store_graph(v_version.id, v_pipelines.ids, v_graph);
+    perform _qwf.store_graph(v_version.id, v_pipelines.ids, v_children.ids, v_graph);
   end if;
+  perform _qwf.recompile_parents(v_version.name);
   return v_version.version;
 end $$;
 

@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/enqueue/_context_problems
 -- Purpose: Returns what is wrong with the context of a run, as far as the context alone can show
 --   it.
--- Guarantees: A path that some reference needs and the context does not have is a problem, and so
---   is a step input that does not fit its schema. What is read only if a skip_if is not true is not
---   checked if the skip_if is true, or depends on more than the context. Suggests names for the
---   first five problems only, because each suggestion reads all nodes. Stops after 20 problems, and
---   says so. Never raises.
--- Called by: enqueue_run, _check_mending, _work_problems.
+-- Guarantees: A context that does not fit the inputs of the workflow is a problem. A path that some
+--   reference needs and the context does not have is a problem, and so is a step input that does
+--   not fit its schema. What is read only if a skip_if is not true is not checked if the skip_if is
+--   true, or depends on more than the context. Suggests names for the first five problems only,
+--   because each suggestion reads all nodes. Stops after 20 problems, and says so. Never raises.
+-- Called by: enqueue_run, _check_mending, _insert_child, _resume_child, _work_problems.
 
 begin;
 
@@ -22,6 +22,11 @@ declare
   v_error text;
   v_found int := 0;
 begin
+  return query
+    select p.*
+    from qwf.graphs g cross join lateral _qwf.schema_problems(p_context, g.inputs, 'context') p
+    where g.id = p_graph and g.inputs is not null
+    limit 20;
   for v_check in
     select c from qwf.graphs g cross join lateral jsonb_array_elements(g.context_checks) c
     where g.id = p_graph and not c ? 'later'

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/enqueue/_insert_nodes
 -- Purpose: Inserts the jobs of a new run, one for each node of its graph.
--- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded node is
---   opened now, or when it is due.
+-- Guarantees: A run without nodes has completed. Nodes without dependencies are queued, or
+--   scheduled for run_at; a guarded node is opened now, or when it is due.
 -- Notifies: sleepers of the queues that got work.
--- Called by: enqueue_run.
+-- Called by: _insert_child, _line_up, _resume_child.
 
 begin;
 
@@ -18,6 +18,12 @@ declare
   v_queues text[];
 begin
   select r.* into v_run from qwf.runs r where r.id = p_run_id;
+  if v_run.finished_at is not null then
+    insert into _qwf.event_log (at, run_id, kind, subject, detail)
+    values (p_now, v_run.id, 'run_ended', v_run.workflow, _qwf.run_ended(
+      'completed', v_run.finished_at, v_run.finished_at, null, v_run.parent_id));
+    return;
+  end if;
   v_later := coalesce(v_run.run_at > p_now, false);
   with inserted as (
     insert into qwf.jobs as j (

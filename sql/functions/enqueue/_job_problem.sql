@@ -12,6 +12,7 @@ return case
   when p_job.task is null or length(p_job.task) not between 1 and 200
     or p_job.task ~ '[[:space:]]'
     then 'task: 1 to 200 characters without blanks'
+  when starts_with(p_job.task, 'qwf.') then 'task: names that begin with qwf. belong to the engine'
   when p_job.args is null or jsonb_typeof(p_job.args) <> 'object' then 'args: a JSON object'
   when jsonb_typeof(p_job.requires) <> 'object' then 'requires: a JSON object of labels'
   when p_job.requires <> '{}' and _qwf.requires_problem(p_job.requires) is not null

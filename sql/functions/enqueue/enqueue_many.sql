@@ -24,7 +24,8 @@ begin
   perform _qwf.raise_unknown_queue(unknown.queue, format('[%s].', unknown.ord))
   from (
     select i.queue, i.ord from unnest(v_jobs) i
-    where not exists (select from qwf.queues q where q.name = i.queue)
+    where starts_with(i.queue, 'qwf.')
+      or not exists (select from qwf.queues q where q.name = i.queue)
     order by i.ord
     limit 1
   ) unknown;

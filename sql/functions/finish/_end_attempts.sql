@@ -6,7 +6,8 @@
 -- Locks: the jobs (by id), then slots, then what _apply_where_free locks without waiting.
 -- Notifies: sleepers of the queues that got work, or where jobs wait for a slot, a key, or room of
 --   a key of a limit.
--- Called by: _finish_rest, _reclaim, deregister_worker, _release_switched_off.
+-- Called by: _finish_rest, _reclaim, _release_switched_off, _report_runs, _serve_runs,
+--   deregister_worker.
 
 begin;
 

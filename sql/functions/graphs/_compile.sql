@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/graphs/_compile
 -- Purpose: Compiles a workflow and its pipelines into one graph: nodes, edges, checks for
---   enqueue_run, deadline and problems.
+--   enqueue_run, deadline, inputs, outputs and problems. p_pipelines has the workflows that its
+--   steps run, too, under workflow:NAME.
 -- Guarantees: Reads and writes no table. Visits each step once, dependencies first. Tolerates a
 --   workflow that has other problems, so that all of them are found at once; the graph is valid
 --   only if there is no problem.
@@ -25,6 +26,8 @@ declare
   v_pipeline jsonb;
   v_waits jsonb;
   v_names jsonb;
+  v_graph jsonb;
+  v_outputs jsonb;
 begin
   select coalesce(jsonb_object_agg(i.id, i.place order by i.place desc), '{}')
   into v_places
@@ -39,7 +42,8 @@ begin
   foreach v_place in array coalesce(v_order, '{}') loop
     v_step := v_steps -> (v_place - 1);
     if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, the first with its id
-      v_pipeline := p_pipelines -> (v_step ->> 'pipeline');
+      v_pipeline := p_pipelines -> case v_step ->> 'kind'
+        when 'workflow' then 'workflow:' || (v_step ->> 'workflow') else v_step ->> 'pipeline' end;
       v_waits := _qwf.step_dependencies(v_step, v_places, v_parts);
       v_names := _qwf.step_names(
         jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts,
@@ -48,9 +52,13 @@ begin
         || _qwf.compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
     end if;
   end loop;
-  return jsonb_build_object('deadline', _qwf.as_interval(p_workflow -> 'deadline'))
-    || _qwf.assemble(
-      array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
+  v_graph := _qwf.assemble(
+    array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
+  v_outputs := _qwf.compile_outputs(p_workflow -> 'outputs', v_places, v_parts);
+  return v_graph || jsonb_build_object(
+    'deadline', _qwf.as_interval(p_workflow -> 'deadline'),
+    'inputs', p_workflow -> 'inputs', 'outputs', v_outputs -> 'outputs',
+    'problems', (v_graph -> 'problems') || (v_outputs -> 'problems'));
 end $$;
 
 commit;

@@ -1,14 +1,17 @@
 -- Deploy qwf:functions/graphs/_compile_node_step
--- Purpose: Compiles a step that is one node: its row, the name it stands for, its checks and its
---   problems.
+-- Purpose: Compiles a step that is one node, or runs a workflow: its row, the name it stands for,
+--   its checks and its problems.
 -- Guarantees: The id of the row is the id of the step. What other steps wait for is that row, and
 --   the row itself waits for what the step waits for. Only its inputs and its command read the
---   elements of its map.
+--   elements of its map. A step that runs a workflow is a job of the engine's queue; p_child is the
+--   graph of that workflow and the schema of its inputs, null for a node or an unknown workflow.
 -- Called by: _compile_step.
 
 begin;
 
-create function _qwf.compile_node_step(p_step jsonb, p_path text, p_names jsonb) returns jsonb
+create function _qwf.compile_node_step(
+  p_step jsonb, p_path text, p_child jsonb, p_names jsonb)
+returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -31,14 +34,28 @@ declare
     where m.error not like 'malformed%'  -- _map_problems reports those
       and (jsonb_typeof(p_step -> 'map') = 'array'
         or exists (select from _qwf.expressions(p_step -> 'map', '') e where e.path = '')));
+  v_given jsonb := jsonb '{"checks": [], "problems": []}';
+  v_node jsonb := _qwf.compile_node(p_step, p_step, null, v_names)
+    || jsonb_build_object('node_id', v_id, 'depends_on', jsonb '[]');
 begin
+  if p_step ->> 'kind' = 'workflow' then
+    if p_child is not null then
+      v_given := _qwf.step_inputs(p_step, p_path, p_child -> 'inputs', v_names);
+      v_step := jsonb_set(v_step, '{inputs}', (v_step -> 'inputs') - array(
+        select c ->> 'name' from jsonb_array_elements(v_given -> 'checks') c));
+    end if;
+    v_node := v_node || jsonb_build_object(
+      'queue', 'qwf.runs', 'task', 'qwf.run:' || (p_step ->> 'workflow'),
+      'workflow', p_step -> 'workflow', 'child_graph_id', p_child -> 'graph',
+      'inputs', coalesce(v_given -> 'inputs', '{}'), 'has_refs', v_given ->> 'inputs' ~ '"[$]',
+      'max_parallel', coalesce(nullif(v_node -> 'max_parallel', 'null'),
+        case when p_step ? 'map' then jsonb '100' end));
+  end if;
   return jsonb_build_object(
-    'nodes', jsonb_build_array(
-      _qwf.compile_node(p_step, p_step, null, v_names)
-        || jsonb_build_object('node_id', v_id, 'depends_on', jsonb '[]')),
+    'nodes', jsonb_build_array(v_node),
     'name', jsonb_build_object('id', v_id, 'leaves', jsonb_build_array(v_id)),
-    'checks', _qwf.context_needs(v_step, null, v_names, v_names),
-    'problems', to_jsonb(v_problems));
+    'checks', (v_given -> 'checks') || _qwf.context_needs(v_step, null, v_names, v_names),
+    'problems', to_jsonb(v_problems) || (v_given -> 'problems'));
 end $$;
 
 commit;

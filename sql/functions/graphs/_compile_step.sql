@@ -24,8 +24,8 @@ declare
   v_shape jsonb;
   v_names jsonb;
 begin
-  if _qwf.step_kind(p_step) = 'node' then
-    return _qwf.compile_node_step(p_step, p_path, p_names);
+  if _qwf.step_kind(p_step) in ('node', 'workflow') then
+    return _qwf.compile_node_step(p_step, p_path, p_pipeline, p_names);
   elsif p_step ->> 'kind' = 'input' then
     v_part := v_part || jsonb_build_object(
       'nodes', jsonb_build_array(_qwf.compile_question(p_step, p_names)),
@@ -48,8 +48,7 @@ begin
           null)::_qwf.problem
         from jsonb_array_elements(_qwf.as_list(v_shape #> '{references,nodes}'))
           with ordinality as n (node, place)
-        cross join lateral _qwf.compile_map(n.node -> 'map', v_names) m
-        where m.error is not null);
+        cross join lateral _qwf.compile_map(n.node -> 'map', v_names) m where m.error is not null);
     v_part := v_part || jsonb_build_object(
       'nodes', (
         select coalesce(jsonb_agg(

@@ -1,12 +1,14 @@
 -- Deploy qwf:functions/graphs/_graph_for
 -- Purpose: Returns the graph that a new run of a workflow executes, and compiles it if necessary.
 -- Guarantees: The graph is for the named version of the workflow, or the current one, with the
---   current pipelines. It is nearly always found with two index lookups, because registering
---   compiles. Locks no shared row. Gives a notice if a named version of a workflow has graphs with
---   other versions of its pipelines: the same name@version runs something else then.
+--   current pipelines and the current workflows that its steps run. It is nearly always found with
+--   two index lookups, because registering compiles. Locks no shared row. Gives a notice if a named
+--   version of a workflow has graphs with other versions of its pipelines: the same name@version
+--   runs something else then.
 -- Raises: QW001 for an unknown workflow or version; QW003, with all problems, when the workflow no
 --   longer fits its pipelines.
--- Called by: enqueue_run, retry_plan, retry_run, _work_problems.
+-- Called by: enqueue_run, retry_plan, retry_run, _current_children, _recompile_parents,
+--   _work_problems.
 
 begin;
 
@@ -19,6 +21,7 @@ declare
   v_version text := substr(p_workflow, length(v_name) + 2);
   v_workflow qwf.workflows;
   v_pipelines record;
+  v_children record;
   v_graph jsonb;
   v_id bigint;
 begin
@@ -29,9 +32,10 @@ begin
   if v_workflow.id is null then
     perform _qwf.raise_unknown_workflow(p_workflow);
   end if;
+  v_children := _qwf.current_children(v_workflow.workflow_names);
   select g.id into v_id
   from qwf.graphs g
-  where g.workflow_id = v_workflow.id
+  where g.workflow_id = v_workflow.id and g.child_ids = v_children.ids
     and g.pipeline_ids = array(
       select p.id
       from qwf.pipelines p
@@ -41,10 +45,11 @@ begin
   limit 1;
   if v_id is null then
     v_pipelines := _qwf.current_pipelines(v_workflow.pipeline_names);
-    v_graph := _qwf.compile(v_workflow.definition, v_pipelines.definitions);
+    v_graph := _qwf.compile(
+      v_workflow.definition, v_pipelines.definitions || v_children.definitions);
     perform _qwf.raise_problems('QW003', 'workflow does not fit its pipelines',
       array(select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p));
-    v_id := _qwf.store_graph(v_workflow.id, v_pipelines.ids, v_graph);
+    v_id := _qwf.store_graph(v_workflow.id, v_pipelines.ids, v_children.ids, v_graph);
   end if;
   if v_name <> p_workflow and exists (
     select from qwf.graphs g where g.workflow_id = v_workflow.id and g.id <> v_id) then

@@ -3,7 +3,7 @@
 --   it reads, and $run if it reads its run.
 -- Guarantees: Returns each once. The run context and the element of a map are left out, because
 --   every scope has them.
--- Called by: _assemble.
+-- Called by: _assemble, _run_outcome.
 
 begin;
 

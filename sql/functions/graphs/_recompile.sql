@@ -13,6 +13,7 @@ as $$
 declare
   v_workflow qwf.workflows;
   v_pipelines record;
+  v_children record;
   v_graph jsonb;
 begin
   for v_workflow in
@@ -22,15 +23,19 @@ begin
     order by w.name
   loop
     v_pipelines := _qwf.current_pipelines(v_workflow.pipeline_names);
+    v_children := _qwf.current_children(v_workflow.workflow_names);
     if exists (
       select from qwf.graphs g
       where g.workflow_id = v_workflow.id and g.pipeline_ids = v_pipelines.ids
+        and g.child_ids = v_children.ids
     ) then
       continue;
     end if;
-    v_graph := _qwf.compile(v_workflow.definition, v_pipelines.definitions);
+    v_graph := _qwf.compile(
+      v_workflow.definition, v_pipelines.definitions || v_children.definitions);
     if v_graph -> 'problems' = '[]' then
-      perform _qwf.store_graph(v_workflow.id, v_pipelines.ids, v_graph);
+      perform _qwf.store_graph(v_workflow.id, v_pipelines.ids, v_children.ids, v_graph);
+      perform _qwf.recompile_parents(v_workflow.name);
     else
       raise warning using
         message = format('workflow "%s" no longer fits pipeline "%s"', v_workflow.name, p_pipeline),

@@ -3,7 +3,7 @@
 --   for.
 -- Guarantees: A name that stands for nothing is run context, which only a run can check. If it
 --   contains a slash or is reserved, it is a problem.
--- Called by: _compile_node_step, _compile_step.
+-- Called by: _compile_node_step, _compile_outputs, _compile_step.
 
 begin;
 

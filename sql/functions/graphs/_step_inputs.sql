@@ -5,7 +5,7 @@
 --   under checks, for enqueue_run. A value is wrapped in a $check, and so checked when it is
 --   resolved, if it depends on other nodes, belongs to a step with a skip_if, or takes defaults
 --   from inside the schema. A value without a schema, or with an empty one, is not wrapped.
--- Called by: _compile_step.
+-- Called by: _compile_node_step, _compile_step.
 
 begin;
 
@@ -19,7 +19,8 @@ declare
   v_inputs jsonb := jsonb '{}';
   v_checks jsonb := jsonb '[]';
   v_problems _qwf.problem[] := array(
-    select p from _qwf.missing_inputs(v_given, p_schema, p_path) p);
+    select p from _qwf.missing_inputs(v_given, p_schema, p_path,
+      case when p_step ? 'workflow' then 'workflow' else 'pipeline' end) p);
   v_name text;
   v_value jsonb;
   v_schema jsonb;

@@ -6,7 +6,8 @@
 
 begin;
 
-create function _qwf.store_graph(p_workflow_id bigint, p_pipeline_ids bigint[], p_graph jsonb)
+create function _qwf.store_graph(
+  p_workflow_id bigint, p_pipeline_ids bigint[], p_child_ids bigint[], p_graph jsonb)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -14,9 +15,11 @@ as $$
 declare
   v_node qwf.graph_nodes;  -- holds what all nodes share
 begin
-  insert into qwf.graphs (workflow_id, pipeline_ids, node_count, context_checks, deadline)
-  values (p_workflow_id, p_pipeline_ids, jsonb_array_length(p_graph -> 'nodes'),
-    p_graph -> 'checks', (p_graph ->> 'deadline')::interval)
+  insert into qwf.graphs (
+    workflow_id, pipeline_ids, child_ids, node_count, context_checks, inputs, outputs, deadline)
+  values (p_workflow_id, p_pipeline_ids, p_child_ids, jsonb_array_length(p_graph -> 'nodes'),
+    p_graph -> 'checks', nullif(p_graph -> 'inputs', 'null'), nullif(p_graph -> 'outputs', 'null'),
+    (p_graph ->> 'deadline')::interval)
   returning id into v_node.graph_id;
   insert into qwf.graph_nodes
   select n.* from jsonb_populate_recordset(v_node, p_graph -> 'nodes') n;

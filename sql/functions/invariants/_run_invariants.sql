@@ -34,12 +34,15 @@ as $$
       coalesce(n.active, 0) as active, coalesce(n.waiting, 0) as waiting,
       coalesce(n.stoppable, 0) as stoppable, coalesce(e.ended, 0) as ended,
       coalesce(e.asked, 0) as asked,
-      coalesce(e.ready, 0) as ready, coalesce(e.pending, 0) as pending
+      coalesce(e.ready, 0) as ready, coalesce(e.pending, 0) as pending,
+      coalesce(p.run_id is null and p.status in ('queued', 'scheduled'), false) as in_line
     from qwf.runs r left join node n on n.run_id = r.id left join event e on e.run_id = r.id
+    left join qwf.jobs p on p.id = r.parent_id
   ), violation as (
     select 'a run has all nodes of its graph' as invariant, r.id,
       format('%s of %s', r.nodes, r.node_count) as detail
-    from run r where r.nodes <> r.node_count
+    from run r where r.nodes <> r.node_count  -- of a run that never left the line: none
+      and (r.nodes > 0 or num_nulls(r.parent_id, r.parent_attempt) <> 1)
     union all
     select 'open_nodes counts nodes that are not terminal', r.id,
       format('%s, counted %s + %s', r.open_nodes, r.open, r.ended)
@@ -47,19 +50,18 @@ as $$
     union all
     select 'active_nodes counts nodes that can go on', r.id,
       format('%s, counted %s + %s', r.active_nodes, r.active, r.ended + r.ready + r.asked)
-    from run r
-    where r.finished_at is null and r.active_nodes <> r.active + r.ended + r.ready + r.asked
+    from run r where r.finished_at is null
+      and r.active_nodes <> r.active + r.ended + r.ready + r.asked
     union all
     select 'waiting_nodes counts nodes that ask', r.id,
       format('%s, counted %s - %s', r.waiting_nodes, r.waiting, r.asked)
     from run r where r.finished_at is null and r.waiting_nodes <> r.waiting - r.asked
     union all
     select 'a live run can go on', r.id, format('%s open, none active, waiting or pending', r.open)
-    from run r where r.finished_at is null and r.active + r.waiting + r.pending = 0
+    from run r where r.active + r.waiting + r.pending = 0 and r.finished_at is null and not in_line
     union all
     select 'awaiting_input means that only people can go on', r.id, r.status::text
-    from run r
-    where r.finished_at is null
+    from run r where r.finished_at is null
       and (r.status = 'awaiting_input') <> (r.active_nodes = 0 and r.waiting_nodes > 0)
     union all
     select 'a run that is over has no waiting nodes', r.id, format('%s nodes', r.stoppable)

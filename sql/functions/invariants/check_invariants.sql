@@ -12,6 +12,8 @@ set jit = off
 as $$
   select * from _qwf.run_invariants()
   union all
+  select * from _qwf.child_invariants()
+  union all
   select * from _qwf.job_invariants()
   union all
   select * from _qwf.row_invariants(null)

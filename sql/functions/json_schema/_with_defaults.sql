@@ -2,7 +2,7 @@
 -- Purpose: Fills the defaults of a schema into a value, at any depth.
 -- Guarantees: Adds missing members only; changes nothing that is there, not even a null. Never
 --   raises.
--- Called by: _resolve_check, _step_inputs.
+-- Called by: _resolve_check, _step_inputs, enqueue_run.
 
 begin;
 

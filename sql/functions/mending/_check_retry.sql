@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/mending/_check_retry
--- Purpose: Refuses to retry a run that is not over, of which a body still runs, or that is erased.
+-- Purpose: Refuses to retry a run that is not over, that is a step of another run,
+--   of which a body still runs, or that is erased.
 -- Raises: QW002.
 -- Called by: retry_plan, retry_run.
 
@@ -14,7 +15,9 @@ begin
     raise exception using errcode = 'QW002', message = 'the run is not over',
       detail = format('run %s is %s', p_run.id, p_run.status),
       hint = 'wait for its end, or cancel it first';
-  elsif exists (select from qwf.jobs j where j.run_id = p_run.id and j.finished_at is null) then
+  end if;
+  perform _qwf.refuse_child(p_run);
+  if exists (select from qwf.jobs j where j.run_id = p_run.id and j.finished_at is null) then
     raise exception using errcode = 'QW002', message = 'a body of the run is still running',
       detail = format('run %s is %s', p_run.id, p_run.status),
       hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';

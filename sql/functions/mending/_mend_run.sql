@@ -5,7 +5,7 @@
 -- Locks: the caller has locked the run, which is over, and of which no body runs.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW008.
--- Called by: retry_run.
+-- Called by: retry_run, _resume_child.
 
 begin;
 
@@ -32,14 +32,7 @@ begin
   perform _qwf.drop_checkpoints(p_run, v_anew, p_from_node);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = p_run.id;
-  if p_graph <> p_run.graph_id then
-    perform _qwf.move_run(p_run, p_graph);
-  end if;
-  update qwf.runs r set
-    graph_id = g.id, context = p_context, workflow_version = w.version, node_count = g.node_count
-  from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id
-  where r.id = p_run.id and g.id = p_graph
-    and (r.graph_id <> p_graph or r.context <> p_context);
+  perform _qwf.move_run(p_run, p_graph, p_context);
   perform _qwf.resume_maps(v_resumed, p_from_node);
   perform _qwf.reset_nodes(array(select unnest(v_again) except select unnest(v_resumed)));
   update qwf.jobs j set remaining_deps = (

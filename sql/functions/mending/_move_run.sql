@@ -1,20 +1,30 @@
 -- Deploy qwf:functions/mending/_move_run
--- Purpose: Moves a run that is over to another graph of its workflow.
+-- Purpose: Gives a run that is over another context, and moves it to another graph of its workflow.
 -- Guarantees: The jobs of nodes that the graph no longer has are deleted. The others get the place
 --   and the terms (queue, tries, limits and so on) that the graph gives them, and so do their
 --   elements. Nodes that are new are blocked; _mend_run counts what they wait for.
 -- Locks: the caller has locked the run, which is over.
--- Called by: _mend_run.
+-- Called by: _line_up_again, _mend_run.
 
 begin;
 
-create function _qwf.move_run(p_run qwf.runs, p_graph bigint) returns void
+create function _qwf.move_run(p_run qwf.runs, p_graph bigint, p_context jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 as $$
 begin
+  update qwf.runs r set
+    graph_id = g.id, context = p_context, workflow_version = w.version, node_count = g.node_count
+  from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id
+  where r.id = p_run.id and g.id = p_graph
+    and (r.graph_id <> p_graph or r.context <> p_context);
+  if p_graph = p_run.graph_id or not exists (
+    select from qwf.jobs j where j.run_id = p_run.id)  -- it has waited in line since it was made
+  then
+    return;
+  end if;
   perform _qwf.delete_jobs(array(
     select j.id from qwf.jobs j left join qwf.jobs m on m.id = j.parent_id
     where j.run_id = p_run.id and not exists (

@@ -2,7 +2,7 @@
 -- Purpose: Tells who retries a run which clean-up nodes of it have completed, if a node that they
 --   may have undone keeps its output.
 -- Guarantees: Reads only; called before the nodes are reset.
--- Called by: _mend_run, retry_plan.
+-- Called by: retry_plan, _line_up_again, _mend_run.
 
 begin;
 

@@ -6,7 +6,7 @@
 --   resumes if its only reason is its own failure, or an element that was named: its completed
 --   elements are reused. A map with elements that never had inputs does not: its list is read
 --   again.
--- Called by: _mend_run, retry_plan.
+-- Called by: retry_plan, _line_up_again, _mend_run.
 
 begin;
 

@@ -6,6 +6,7 @@
 --   differ, and for nodes that are removed. A run that has moved to other definitions, or got
 --   another context, keeps them. A NOTICE tells that newer definitions are current, or that the run
 --   moves to them; one names clean-up nodes that have completed, if a node before them is reused.
+--   A run that waited in line waits there again. A run of a step is retried with the run above it.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 
@@ -22,6 +23,7 @@ as $$
 declare
   v_run qwf.runs;
   v_graph bigint;
+  v_context jsonb;
   v_plan _qwf.planned[];
   v_count int;
 begin
@@ -34,8 +36,10 @@ begin
   perform _qwf.notice_versions(v_run, coalesce(retry_run.latest, false));
   v_graph := case when retry_run.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
   perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node);
-  v_plan := _qwf.mend_run(
-    v_run, v_graph, v_run.context || coalesce(retry_run.context, '{}'), retry_run.from_node);
+  v_context := v_run.context || coalesce(retry_run.context, '{}');
+  v_plan := coalesce(
+    _qwf.line_up_again(v_run, v_graph, v_context, retry_run.from_node),
+    _qwf.mend_run(v_run, v_graph, v_context, retry_run.from_node));
   select count(*) into v_count from unnest(v_plan) p where p.verdict in ('new', 'runs again');
   if v_count = 0 then
     raise exception using errcode = 'QW002', message = 'nothing to retry',

@@ -27,6 +27,8 @@ begin
       detail = format('name: %L', left(create_queue.name, 200)),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
+  perform _qwf.refuse_engine_name('queue', create_queue.name)
+  where starts_with(create_queue.name, 'qwf.') and create_queue.name <> 'qwf.runs';
   if not _qwf.is_duration(create_queue.lease, '1 day', p_least => '1 s')
     or not _qwf.is_duration(create_queue.timeout, '366 days')
     or not _qwf.is_duration(create_queue.retention, '1000 years')

@@ -18,7 +18,7 @@ as $$
     'idx', n.idx, 'job_id', n.job_id, 'status', n.status, 'attempt', n.attempt,
     'progress', n.progress, 'message', n.message, 'error', n.error, 'worker', n.worker,
     'host', n.host, 'started_at', n.started_at, 'finished_at', n.finished_at,
-    'waits_since', n.waits_since, 'elements', n.elements))
+    'waits_since', n.waits_since, 'elements', n.elements, 'child_run', n.child_run))
   from qwf.run_nodes n
   where n.run_id = p_run_id
 $$;

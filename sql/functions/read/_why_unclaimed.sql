@@ -15,6 +15,12 @@ declare
   v_able text[];
 begin
   return query select * from _qwf.why_held(p_job, p_now);
+  if starts_with(p_job.queue, 'qwf.') then  -- the engine serves it
+    if not found then
+      return next 'it is a run that starts with the next tick';
+    end if;
+    return;
+  end if;
   select array_agg(u.worker), array_agg(u.worker) filter (where u.reasons = '{}')
     into v_live, v_able
   from _qwf.why_unfit(p_job, p_now) u;

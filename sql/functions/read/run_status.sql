@@ -30,6 +30,8 @@ begin
     group by e.to_idx) n;
   select jsonb_build_object(
       'run', to_jsonb(r) || jsonb_build_object(
+        'parent_run', (select p.run_id from qwf.jobs p where p.id = r.parent_id),
+        'parent_node', (select p.node_id from qwf.jobs p where p.id = r.parent_id),
         'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
       'nodes', coalesce(n.nodes, '[]'),
       'tries', coalesce((
@@ -55,6 +57,9 @@ begin
           then jsonb_build_object('question', _qwf.question(j)) else '{}' end
         || case when j.status = 'awaiting_input' and j.input_spec ? 'signal'
           then jsonb_build_object('signal', j.input_spec -> 'signal') else '{}' end
+        || case when starts_with(j.queue, 'qwf.')
+          then jsonb_build_object('child_runs', coalesce(_qwf.child_runs(j), '[]'))
+          else '{}' end
       order by j.node_idx) as nodes
     from qwf.jobs j
     where j.run_id = r.id and j.node_idx >= 0  -- not the elements of maps
@@ -67,7 +72,8 @@ begin
 end $$;
 comment on function qwf.run_status is
   'The run; its nodes in topological order with states, durations (seconds), errors, dependencies '
-  'and open questions; and its tries that have ended, as in view run_tries. QW001: no such run.';
+  'and open questions; of a node that runs a workflow, child_runs: at most 20 of its runs, live '
+  'ones first; and its tries that have ended, as in view run_tries. QW001: no such run.';
 call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -7,11 +7,14 @@
 -- Locks: the caller has locked the runs; takes jobs of those runs: blocked ones, which no other
 --   transaction touches, and queued ones that are free.
 -- Notifies: sleepers of the queues that got work; workers that have to stop.
+--   Returns true if something that follows for another run waits in the outbox. A run that ends
+--   is reported to the step that it is, and runs that may start do, at the end: then no counter of
+--   these runs is held back any more.
 -- Called by: every function that ends, opens or stops nodes of a run.
 
 begin;
 
-create function _qwf.apply_events(p_events _qwf.event[]) returns void
+create function _qwf.apply_events(p_events _qwf.event[]) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -27,10 +30,11 @@ declare
   v_counts _qwf.node_count[] := '{}';
   v_new _qwf.node_count[];
   v_ended bigint[];
-  v_failed bigint[];
+  v_sorted _qwf.sorted_events;
   v_ready bigint[];
   v_stop bigint[];
   v_next _qwf.advanced;
+  v_over bigint[];
 begin
   while cardinality(v_events) > 0 or cardinality(v_opened) > 0 or cardinality(v_counts) > 0 loop
     v_ready := null;
@@ -43,32 +47,23 @@ begin
       v_events := '{}';
     else
       v_new := array(select c from _qwf.counter_changes(v_events, v_opened) c);
-      select
-        array_agg(n.id) filter (where n.ended or n.failed),
-        array_agg(n.id) filter (where n.failed),
-        array_agg(n.id) filter (where n.ready),
-        array_agg(distinct n.run_id) filter (where n.stop)
-        into v_ended, v_failed, v_ready, v_stop
-      from (
-        select e.job_id, e.run_id, e.kind in ('completed', 'answered', 'passed'),
-          e.kind in ('failed', 'cancelled', 'aborted', 'withdrawn', 'cut'), e.kind = 'ready',
-          e.kind = 'stop' or (e.kind in ('requeued', 'asked', 'ready', 'retried') and (
-            select _qwf.is_obsolete(j.run_id, j.run_if, j.parent_id)
-            from qwf.jobs j where j.id = e.job_id))
-        from unnest(v_events) e
-        union all
-        select o.id, o.run_id, o.status in ('completed', 'skipped', 'cancelled'),
-          o.status = 'failed', false, false
-        from unnest(v_opened) o
-      ) n (id, run_id, ended, failed, ready, stop);
-      if v_failed is not null then
-        v_stop := v_stop || _qwf.end_failed_runs(v_failed);
+      v_sorted := _qwf.sort_events(v_events, v_opened);
+      v_ended := v_sorted.ended;
+      v_ready := v_sorted.ready;
+      v_stop := v_sorted.stop;
+      if v_sorted.failed is not null then
+        v_stop := v_stop || _qwf.end_failed_runs(v_sorted.failed);
       end if;
-      v_events := case when cardinality(v_stop) > 0
-        then array(select s from _qwf.cancel_obsolete(v_stop) s) else '{}' end;
+      v_events := '{}';
+      if cardinality(v_stop) > 0 then
+        v_stop := v_stop || _qwf.stop_children(v_stop);
+        v_over := v_over || v_stop;
+        v_events := array(select s from _qwf.cancel_obsolete(v_stop) s);
+      end if;
     end if;
     v_next := _qwf.advance_runs(
       v_counts || v_new, v_ended, v_events = '{}' and v_ready is null);
+    v_over := v_over || v_next.over;
     exit when v_next.counts is null;
     v_counts := v_next.counts;
     v_ready := v_ready || v_next.ready;
@@ -77,6 +72,10 @@ begin
       || case when v_ready is not null
         then array(select o from _qwf.open_guarded(v_ready) o) else '{}' end;
   end loop;
+  if v_over is null and coalesce(current_setting('qwf.runs_due', true), '') = '' then
+    return false;  -- the usual case
+  end if;
+  return _qwf.report_and_serve(v_over);
 end $$;
 
 commit;

@@ -2,7 +2,7 @@
 -- Purpose: Applies events to the runs whose lock is free, and leaves the others in the outbox.
 -- Guarantees: Never waits, as its caller holds jobs. Every event is applied or in the outbox when
 --   the transaction commits: an error while applying rolls back to before the run locks, and the
---   events wait for drain_outbox.
+--   events wait for drain_outbox. Returns the runs for which something waits there.
 -- Locks: runs (by id) that are free, their outbox events, jobs of those runs.
 -- Called by: _end_attempts, finish_many.
 
@@ -18,6 +18,7 @@ declare
   v_locked bigint[];
   v_left _qwf.event[] := '{}';
   v_error text;
+  v_waits boolean;
 begin
   begin
     v_locked := array(
@@ -28,7 +29,7 @@ begin
     if cardinality(v_locked) < cardinality(p_events) then  -- else each is about another run
       v_left := array(select e from unnest(p_events) e where e.run_id <> all (v_locked));
     end if;
-    perform _qwf.apply_events(
+    v_waits := _qwf.apply_events(
       case when exists (select from qwf.outbox o where o.run_id = any (v_locked))
         then _qwf.take_events(v_locked) end
       || case when v_left = '{}' then p_events
@@ -40,7 +41,7 @@ begin
       v_error := sqlstate || ' ' || sqlerrm;
   end;
   if v_left = '{}' then
-    return null;
+    return case when v_waits then v_locked end;
   end if;
   insert into qwf.outbox (run_id, job_id, kind, error)
   select e.run_id, e.job_id, e.kind, v_error from unnest(v_left) e;

@@ -4,7 +4,8 @@
 --   running until they have, unless none of its nodes ever started; with p_at_once it ends without
 --   them. A run that is over counts no node as open. Writes the event of a run that ends.
 -- Locks: the caller has locked the run.
--- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events.
+-- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events,
+--   _stop_children.
 
 begin;
 
@@ -37,11 +38,11 @@ begin
       active_nodes = case when v_clean_up then r.active_nodes else 0 end,
       waiting_nodes = case when v_clean_up then r.waiting_nodes else 0 end
     where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once)
-    returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error
+    returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error, r.parent_id
   ), ended as (
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
-    select w.finished_at, w.id, 'run_ended', w.workflow,
-      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error)
+    select w.finished_at, w.id, _qwf.end_kind(w.status, w.parent_id), w.workflow,
+      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error, w.parent_id)
     from written w
     where w.finished_at is not null
   )

@@ -3,8 +3,8 @@
 --   ended.
 -- Guarantees: Reads committed state; takes no lock. A clean-up node matters while its run is
 --   ending, not after its end; an element does not matter after the end of its map.
--- Called by: _apply_events, _cancel_obsolete, _lock_obsolete, _serve_signal, _should_stop,
---   _take_answer.
+-- Called by: _cancel_obsolete, _lock_obsolete, _serve_signal, _should_stop, _sort_events,
+--   _stop_children, _take_answer.
 
 begin;
 

@@ -31,6 +31,8 @@ begin
     insert into _qwf.event_log (at, run_id, kind, detail)
     values (v_now, p_run, 'poisoned', jsonb_build_object('error', v_error));
     if _qwf.end_run(p_run, 'failed', 'an event could not be applied: ' || v_error, true) then
+      insert into qwf.outbox (run_id, kind)  -- tells the run above
+      select p_run, 'stop' from qwf.runs r where r.id = p_run and r.parent_id is not null;
       begin
         perform _qwf.cancel_obsolete(array[p_run]);
       exception

@@ -37,7 +37,8 @@ begin
       ('queue', p_schedule.queue is not null and p_schedule.workflow is not null,
         'has no effect for a workflow', 'its nodes name their queues'),
       ('queue', p_schedule.task is not null
-          and not exists (select from qwf.queues q where q.name = p_schedule.queue),
+          and (starts_with(p_schedule.queue, 'qwf.')
+            or not exists (select from qwf.queues q where q.name = p_schedule.queue)),
         format('there is no queue %L', left(p_schedule.queue, 200)),
         coalesce(_qwf.did_you_mean(p_schedule.queue, array(select q.name from qwf.queues q)),
           'create it first: select qwf.create_queue(''name'')')),

@@ -37,12 +37,14 @@ begin
   select min(f.key) into v_key
   from jsonb_each(p_filter - 'status' - 'args') f
   where jsonb_typeof(f.value) not in (
-    'null', case f.key when 'labels' then 'object' when 'run_id' then 'number' else 'string' end);
+    'null', case when f.key = 'labels' then 'object'
+      when f.key in ('run_id', 'parent') then 'number'
+      when f.key = 'children' then 'boolean' else 'string' end);
   if v_key is not null then
     raise exception using errcode = 'QW005', message = 'invalid filter',
       detail = format('filter.%s: %s', v_key, _qwf.excerpt(p_filter -> v_key)),
-      hint = 'labels is an object, run_id a number, status a text or a list, args any value, '
-        'everything else a text';
+      hint = 'labels is an object, run_id and parent are numbers, children is true or false, '
+        'status a text or a list, args any value, everything else a text';
   end if;
 end $$;
 

@@ -13,7 +13,7 @@ declare
   v_filter _qwf.run_filter;
 begin
   perform _qwf.check_filter(p_filter,
-    '{status,workflow,project,labels,key,error,text,since,until}',
+    '{status,workflow,project,labels,key,error,text,since,until,parent,children}',
     enum_range(null::qwf.run_status)::text[]);
   v_filter := jsonb_populate_record(null::_qwf.run_filter, p_filter - 'status');
   if jsonb_typeof(p_filter -> 'status') <> 'null' then

@@ -8,7 +8,10 @@ begin;
 create function _qwf.run_matches(p_run qwf.runs, p_filter _qwf.run_filter) returns boolean
 language sql stable
 as $$
-  select (p_filter.statuses is null or p_run.status = any (p_filter.statuses))
+  select (p_run.depth = 0 or p_filter.children or p_filter.parent is not null)
+    and (p_filter.parent is null or p_run.depth > 0 and exists (
+      select from qwf.jobs j where j.id = p_run.parent_id and j.run_id = p_filter.parent))
+    and (p_filter.statuses is null or p_run.status = any (p_filter.statuses))
     and (p_filter.workflow is null or p_run.workflow = p_filter.workflow)
     and (p_filter.project is null or p_run.project = p_filter.project)
     and (p_filter.key is null or p_run.key = p_filter.key)

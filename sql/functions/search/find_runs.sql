@@ -29,7 +29,12 @@ declare
   v_found _qwf.found;
 begin
   perform _qwf.check_search(find_runs.look_back, find_runs.max_rows);
-  if v_filter.statuses <@ '{queued,running,awaiting_input}' then
+  if v_filter.parent is not null then
+    v_few := array(
+      select r.id from qwf.jobs j join qwf.runs r on r.parent_id = j.id
+      where j.run_id = v_filter.parent
+      limit least(find_runs.look_back, 5000) + 1);
+  elsif v_filter.statuses <@ '{queued,running,awaiting_input}' then
     v_few := array(
       select r.id from qwf.runs r where r.status in ('queued', 'running', 'awaiting_input')
       limit least(find_runs.look_back, 5000) + 1);
@@ -58,9 +63,10 @@ end $$;
 comment on function qwf.find_runs is
   'Finds runs, the newest first, among the newest look_back below before_id. filter: status (one '
   'or a list), workflow, project, key, labels (contained in those of the run), error (part of it), '
-  'text (part of its key, context or error), since and until (of created_at). searched_to is the '
-  'before_id to search on from; null: all have been searched. If no run was found, one row without '
-  'id says it. QW005 for an invalid filter or bound.';
+  'text (part of its key, context or error), since and until (of created_at), parent (the runs of '
+  'its steps), children (true: runs of steps, too, which are left out otherwise). searched_to is '
+  'the before_id to search on from; null: all have been searched. If no run was found, one row '
+  'without id says it. QW005 for an invalid filter or bound.';
 call _qwf.allow('qwf.find_runs', 'qwf_viewer');
 
 commit;

@@ -2,9 +2,9 @@
 -- Purpose: Returns the beginning of a JSON value as text, for the detail of an error.
 -- Guarantees: Does not build the text of a value over 10,000 bytes: numbers such as 1e131071 can
 --   make it ten thousand times as long.
--- Called by: _check_filter, _check_task_options, _job_problem, _raise_malformed_report, _read_ids,
---   _read_jobs, _read_settings, heartbeat, register_worker, report_folder, report_metrics,
---   suspect_stall, context_notes, update_worker.
+-- Called by: _check_filter, _check_run, _check_task_options, _job_problem, _raise_malformed_report,
+--   _read_ids, _read_jobs, _read_settings, context_notes, heartbeat, register_worker,
+--   report_folder, report_metrics, suspect_stall, update_worker.
 
 begin;
 

@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/upkeep/tick
--- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
---   wakes sleepers for jobs that the rate of a limit allows again, answers steps with signals,
---   expires jobs and inputs, drains leftover events, wakes sleepers whose wake-up was lost, rolls
---   up statistics, writes the minutes of hosts and queues, gives events their numbers, prunes.
+-- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, starts runs that
+--   wait in line, fires schedules, wakes sleepers for jobs that the rate of a limit allows again,
+--   answers steps with signals, expires jobs and inputs, drains leftover events, wakes sleepers
+--   whose wake-up was lost, rolls up statistics, writes the minutes of hosts and queues, gives
+--   events their numbers, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: a lock that is only
 --   tried lets one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
@@ -23,9 +24,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'allowed', 'answered', 'cancelled',
-    'expired', 'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'numbered',
-    'pruned'];
+  v_parts text[] := array['reclaimed', 'promoted', 'served', 'fired', 'allowed', 'answered',
+    'cancelled', 'expired', 'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded',
+    'numbered', 'pruned'];
   v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_complete_at is not null;
   v_now timestamptz := qwf.now();
@@ -45,7 +46,7 @@ begin
     then
       return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
     end if;
-    v_parts := array['promoted', 'fired', 'allowed', 'answered', 'numbered'];
+    v_parts := array['promoted', 'served', 'fired', 'allowed', 'answered', 'numbered'];
   end if;
   v_locked := _qwf.try_lock('tick');
   v_ran := v_locked

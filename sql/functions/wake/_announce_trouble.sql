@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/wake/_announce_trouble
 -- Purpose: Writes the events of jobs that failed for good or ask a person.
--- Guarantees: Skips those of the jobs that have neither failed nor ask a person, and nodes that
---   failed: the end of their run tells. Every function that gives a job one of these states calls
---   it: a trigger would cost every claim and every finish.
+-- Guarantees: Skips those of the jobs that have neither failed nor ask, and nodes and runs in line
+--   that failed: the end of the run tells. Every function that gives a job one of these states
+--   calls it: a trigger would cost every claim and every finish.
 -- Called by: _apply_answer, _expand_map, _expire_inputs, _fail_unresolved, _insert_elements,
 --   _map_verdict, _open_node, _write_reports.
 
@@ -29,7 +29,7 @@ begin
   from unnest(p_jobs) p (id) join qwf.jobs j on j.id = p.id
   left join qwf.job_attempts a on a.job_id = j.id and a.attempt = j.attempt
   where (j.status::text = 'awaiting_input' and j.input_spec ? 'widget')  -- text: not by an index
-    or (j.status::text = 'failed' and j.run_id is null);
+    or (j.status::text = 'failed' and j.run_id is null and not starts_with(j.queue, 'qwf.'));
 end $$;
 
 commit;

@@ -15,6 +15,9 @@ begin
       detail = 'worker: null', hint = 'give the id that register_worker() returned, or a name';
   end if;
   perform _qwf.check_text('worker', p_worker);
+  if starts_with(p_worker, 'qwf.') then
+    perform _qwf.refuse_engine_name('worker', p_worker);
+  end if;
 end $$;
 
 commit;

@@ -8,6 +8,8 @@
 --   A lost wake-up costs the sleeper one poll. On a queue with placement pack the best workers come
 --   first, else those that fell asleep last.
 -- Locks: advisory (7177, hash of the worker), tried only.
+--   Of the queue of runs it only notes that runs may start: the caller's _apply_events serves them,
+--   or the next tick.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: every function that makes a job claimable.
 
@@ -24,7 +26,10 @@ declare
   v_pack boolean;
   v_put_off text[];
 begin
-  if not exists (select from qwf.sleepers s where s.queue = p_queue) then
+  if p_queue = 'qwf.runs' then
+    perform set_config('qwf.runs_due', '1', true);
+    return;
+  elsif not exists (select from qwf.sleepers s where s.queue = p_queue) then
     return;  -- the usual case in a busy fleet, and cheaper than the sort below
   end if;
   if current_setting('qwf.put_off', true) <> '' then

@@ -17,7 +17,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  if not exists (select from qwf.queues q where q.name = sleep.queue) then
+  if starts_with(sleep.queue, 'qwf.')
+    or not exists (select from qwf.queues q where q.name = sleep.queue)
+  then
     perform _qwf.raise_unknown_queue(sleep.queue);
   end if;
   perform _qwf.check_worker(sleep.worker);

@@ -2,7 +2,7 @@
 -- Purpose: Spells who did something, for a text: `web, acting for ada`.
 -- Guarantees: The login comes first, in double quotes unless it is a plain name, so that no login
 --   reads like a login and a name.
--- Called by: cancel_run, _write_ended, _doctor_workers, _why_unfit.
+-- Called by: _doctor_workers, _stop_children, _why_unfit, _write_ended, cancel_run.
 
 begin;
 

@@ -21,6 +21,9 @@ declare
   v_reports _qwf.report[];
   v_worker qwf.workers;
 begin
+  if starts_with(deregister_worker.worker, 'qwf.') then
+    perform _qwf.refuse_engine_name('worker', deregister_worker.worker);
+  end if;
   select array_agg((j.id, j.token, 'released', null, null,
       jsonb_build_object('reason', 'worker_stopped'))::_qwf.report order by j.id) into v_reports
   from qwf.jobs j

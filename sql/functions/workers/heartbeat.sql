@@ -28,6 +28,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
 begin
+  perform _qwf.refuse_engine_name('worker', heartbeat.worker) where heartbeat.worker like 'qwf.%';
   perform _qwf.check_json('stats', heartbeat.stats);
   if not _qwf.is_duration(heartbeat.lease, '1 day', p_least => '1 s')
     or cardinality(heartbeat.tokens) > 10000 or jsonb_typeof(heartbeat.stats) <> 'object' then

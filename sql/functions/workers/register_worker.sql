@@ -19,7 +19,9 @@ declare
 begin
   perform _qwf.check_text('host', register_worker.host, 255),
     _qwf.check_json('info', register_worker.info);
-  if not exists (select from qwf.queues q where q.name = register_worker.queue) then
+  if starts_with(register_worker.queue, 'qwf.')
+    or not exists (select from qwf.queues q where q.name = register_worker.queue)
+  then
     perform _qwf.raise_unknown_queue(register_worker.queue);
   end if;
   perform _qwf.check_worker_count(v_now);

@@ -19,7 +19,9 @@ declare
   v_now timestamptz := qwf.now();
   v_id bigint;
 begin
-  if not exists (select from qwf.queues q where q.name = request_model.queue) then
+  if starts_with(request_model.queue, 'qwf.')
+    or not exists (select from qwf.queues q where q.name = request_model.queue)
+  then
     perform _qwf.raise_unknown_queue(request_model.queue);
   end if;
   if coalesce(request_model.action not in ('load', 'unload'), true)

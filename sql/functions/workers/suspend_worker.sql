@@ -22,6 +22,9 @@ declare
   v_worker qwf.workers;
   v_done boolean;
 begin
+  if starts_with(suspend_worker.worker, 'qwf.') then
+    perform _qwf.refuse_engine_name('worker', suspend_worker.worker);
+  end if;
   if _qwf.is_duration(suspend_worker.pause, '10 min', p_least => '1 s') is not true then
     raise exception using errcode = 'QW005', message = 'invalid pause',
       detail = format('pause %s', suspend_worker.pause),

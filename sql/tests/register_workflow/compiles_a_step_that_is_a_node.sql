@@ -59,7 +59,7 @@ select set_eq($$ select qwf_test.problems('workflow', '{"name": "bad", "steps": 
   'steps[2].max_parallel: must be 1 to 1000000',
   'steps[2].inputs.z: there is no "b/y"',
   'steps[3].kind: is missing',
-  'steps[4].kind: must be "node", "pipeline" or "input"',
+  'steps[4].kind: must be "node", "pipeline", "workflow" or "input"',
   'steps[4].node: unknown key',
   'steps[5].map: must be of type array or object, not number',
   'steps[5].inputs.command: is reserved for the command itself',

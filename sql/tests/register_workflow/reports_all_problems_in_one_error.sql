@@ -23,7 +23,7 @@ select set_eq($$ select qwf_test.problems('workflow', '{"name": "w", "stpes": []
   'steps[3].min: unknown key',
   'steps[3].prompt: step "a" is not upstream: add "a" to depends_on',
   'steps: cycle: d -> d',
-  'steps[5].kind: must be "node", "pipeline" or "input"',
+  'steps[5].kind: must be "node", "pipeline", "workflow" or "input"',
   'steps[5].skip_if: must be true, false or an expression',
   'steps[6]: must be an object'], 'each with its path');
 select is_empty('select from qwf.workflows', 'nothing is written');

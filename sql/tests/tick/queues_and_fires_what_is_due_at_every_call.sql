@@ -9,11 +9,11 @@ select is(qwf.tick('1 h') - 'next_due_s', '{"ran": false}', 'nothing is due yet'
 select is((qwf.tick('1 h') -> 'next_due_s')::numeric, 0.2, 'but soon');
 select qwf_test.travel('0.2 s');
 select is(qwf.tick('1 h') - 'next_due_s' - 'numbered',
-  '{"ran": true, "promoted": 1, "fired": 0, "allowed": 0, "answered": 0}',
+  '{"ran": true, "promoted": 1, "served": 0, "fired": 0, "allowed": 0, "answered": 0}',
   'then the job is queued');
 select qwf_test.set_now((select next_at from qwf.schedules));
 select is(qwf.tick('1 h') - 'next_due_s' - 'numbered',
-  '{"ran": true, "promoted": 0, "fired": 1, "allowed": 0, "answered": 0}',
+  '{"ran": true, "promoted": 0, "served": 0, "fired": 1, "allowed": 0, "answered": 0}',
   'and the schedule fires');
 select is((qwf.tick('1 h') -> 'next_due_s')::numeric, 60.0, 'once');
 

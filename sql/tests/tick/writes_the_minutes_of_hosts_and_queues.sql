@@ -4,10 +4,11 @@ select plan(4);
 select qwf_test.set_now('2040-01-01 10:00:59');
 select qwf.enqueue('t', queue => 'cpu'), qwf.report_metrics('a', '{"cpu_percent": 7}');
 create temp table done as select qwf.tick() as v;
-select is((v ->> 'recorded')::bigint, (select count(*) from qwf.queues), 'each queue') from done;
+select is((v ->> 'recorded')::bigint, (select count(*) from qwf.queue_overview), 'each queue')
+  from done;
 select qwf_test.travel('1 s');
 update done set v = qwf.tick();
-select is((v ->> 'recorded')::bigint, (select count(*) + 1 from qwf.queues),
+select is((v ->> 'recorded')::bigint, (select count(*) + 1 from qwf.queue_overview),
   'in the next minute again, and the host of the minute before') from done;
 update done set v = qwf.tick();
 select is(v -> 'recorded', '0', 'once') from done;

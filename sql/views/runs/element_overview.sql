@@ -8,7 +8,7 @@ begin;
 create view qwf.element_overview as
 select
   c.parent_id as map_id, c.element, c.id as job_id, c.run_id, c.node_id, c.status, c.attempt,
-  coalesce(w.host, split_part(c.claimed_by, ':', 1)) as host,
+  coalesce(w.host, split_part(nullif(c.claimed_by, 'qwf.engine'), ':', 1)) as host,
   case when c.status = 'completed' and c.attempt = 1  -- its only attempt; most are such
     then extract(epoch from c.finished_at - c.claimed_at)
     else nullif(coalesce((
@@ -17,7 +17,10 @@ select
       + case when c.status = 'running' then extract(epoch from clock.now - c.claimed_at)
         else 0 end, 0)
   end::float8 as seconds,
-  left(c.last_error, 2000) as error
+  left(c.last_error, 2000) as error,
+  case when starts_with(c.queue, 'qwf.') then (
+    select r.id from qwf.runs r
+    where r.parent_id = c.id order by r.id desc limit 1) end as child_run
 from qwf.jobs c
 cross join (select qwf.now() as now) clock
 left join qwf.workers w on w.id = c.claimed_by
@@ -34,6 +37,8 @@ comment on column qwf.element_overview.attempt is 'Claims so far.';
 comment on column qwf.element_overview.host is 'Box of the last claim; null: none yet.';
 comment on column qwf.element_overview.seconds is
   'Seconds that its attempts ran, the running one until now; null: none has run.';
+comment on column qwf.element_overview.child_run is
+  'The run that it is, the last one; null: it runs no workflow, or has not begun.';
 comment on column qwf.element_overview.error is 'Error of its last attempt that had one, cut.';
 
 commit;

@@ -14,10 +14,12 @@ select
   r.node_count as total, r.ending, r.error, r.run_at, r.deadline_at,
   case when r.finished_at is null and isfinite(r.deadline_at)
     then r.deadline_at - clock.now end as deadline_in,
+  p.run_id as parent_run, p.node_id as parent_node,
   r.created_at, r.started_at, e.retried_at, r.finished_at,
   extract(epoch from coalesce(r.finished_at, clock.now) - r.started_at)::float8 as seconds
 from qwf.runs r
 cross join (select qwf.now() as now) clock
+left join qwf.jobs p on p.id = r.parent_id
 left join lateral (
   select max(t.at) as retried_at from _qwf.event_log t
   where t.run_id = r.id and t.job_id is null and t.kind = 'retried'
@@ -30,6 +32,8 @@ comment on column qwf.run_details.version is 'Version of the workflow.';
 comment on column qwf.run_details.graph_id is
   'The compiled workflow it executes, as it was when the run was enqueued.';
 comment on column qwf.run_details.graph_at is 'When that was compiled.';
+comment on column qwf.run_details.parent_run is 'Run above it; null: it is no step of a run.';
+comment on column qwf.run_details.parent_node is 'Node of that run that it is.';
 comment on column qwf.run_details.status is 'State; see docs/concepts.md.';
 comment on column qwf.run_details.project is 'Tenant tag; empty is a project like any other.';
 comment on column qwf.run_details.key is

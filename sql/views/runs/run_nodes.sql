@@ -16,7 +16,7 @@ select
     else split_part(left(j.last_error, 400), e'\n', 1) end, 200) as error,
   j.claimed_by as worker,
   coalesce((select w.host from qwf.workers w where w.id = j.claimed_by),
-    split_part(j.claimed_by, ':', 1)) as host,
+    split_part(nullif(j.claimed_by, 'qwf.engine'), ':', 1)) as host,
   j.claimed_at as started_at, j.finished_at,
   case when j.status = 'awaiting_input' then j.queued_at end as waits_since,
   case
@@ -28,7 +28,10 @@ select
       from (
         select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
       ) e), '{}')
-  end as elements
+  end as elements,
+  case when starts_with(j.queue, 'qwf.') then (
+    select r.id from qwf.runs r
+    where r.parent_id = j.id order by r.id desc limit 1) end as child_run
 from qwf.jobs j
 where j.run_id is not null and j.node_idx >= 0;
 comment on view qwf.run_nodes is
@@ -49,6 +52,8 @@ comment on column qwf.run_nodes.host is 'Box of that worker.';
 comment on column qwf.run_nodes.started_at is 'When its last attempt was claimed.';
 comment on column qwf.run_nodes.finished_at is 'When it ended.';
 comment on column qwf.run_nodes.waits_since is 'Since when it waits for the answer of a person.';
+comment on column qwf.run_nodes.child_run is
+  'The run that it is, the last one; null: it runs no workflow, or runs it once for each element.';
 comment on column qwf.run_nodes.elements is
   'Of a map, how many of its elements are in which state; null: it is no map, or has not been '
   'spread yet.';

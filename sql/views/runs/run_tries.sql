@@ -21,7 +21,7 @@ left join lateral (  -- the first move after it says what it moved from
     and t.kind = 'retried' and t.detail ? 'old_version'
   order by t.id
   limit 1) m on true
-where e.kind = 'run_ended' and e.job_id is null;
+where e.job_id is null and (e.kind = 'run_ended' or e.kind = 'retried' and e.detail ? 'status');
 comment on view qwf.run_tries is
   'How each try of a run has ended: select * from qwf.run_tries where run_id = 7 order by try.';
 comment on column qwf.run_tries.run_id is 'The run.';

@@ -41,10 +41,19 @@ PIPELINES: list[dict[str, Any]] = [
      "nodes": [{"id": "write", "node": "write", "retry": PATIENT,
                 "inputs": {"kilobytes": 32, "read": [{"$from": "pipeline.mark"}]}}]},
 ]  # fmt: skip
+INNER = {
+    "name": "inner",
+    "steps": [
+        {"id": "first", "node": "work", "inputs": {"seconds": 0.05}, "retry": PATIENT},
+        {"id": "second", "node": "work", "inputs": {"seconds": 0.05}, "retry": PATIENT,
+         "depends_on": ["first"]}],
+}  # fmt: skip
 WORKFLOW = {
     "name": "flow",
     "steps": [
         {"id": "parts", "kind": "pipeline", "pipeline": "parts"},
+        {"id": "inside", "kind": "workflow", "workflow": "inner", "map": [1, 2, 3],
+         "max_parallel": 2, "depends_on": ["parts"]},
         {"id": "ask", "kind": "input", "widget": "choose_one", "target": "side",
          "prompt": "Which side?", "options": ["left", "right"], "depends_on": ["parts"]},
         {"id": "paid", "kind": "input", "signal": ["paid", {"$from": "order"}],
@@ -83,7 +92,8 @@ def prepare(place: Place) -> None:
     place.ask("select qwf.create_limit(%s, %s, keyed => true)", KEYED, MOST)
     for pipeline in PIPELINES:
         place.ask("select qwf.register_pipeline(%s)", json.dumps(pipeline))
-    place.ask("select qwf.register_workflow(%s)", json.dumps(WORKFLOW))
+    for workflow in (INNER, WORKFLOW):
+        place.ask("select qwf.register_workflow(%s)", json.dumps(workflow))
     place.ask(
         "select qwf.create_schedule('beat', 'work', every => '2 s', args => '{\"seconds\": 0.05}')"
     )

@@ -12,7 +12,7 @@ the key of that name. Nothing here needs a database, or anything but the standar
 
 from __future__ import annotations
 
-from qwf_agent.app.workflows.building import node, pipeline, question, step, workflow
+from qwf_agent.app.workflows.building import node, pipeline, question, run, step, workflow
 from qwf_agent.app.workflows.definitions import Definition, Pipeline, Workflow
 from qwf_agent.app.workflows.references import (
     Expression,
@@ -40,6 +40,7 @@ __all__ = [
     "pipeline",
     "question",
     "ref",
+    "run",
     "step",
     "this_run",
     "value",

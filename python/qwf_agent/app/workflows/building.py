@@ -1,5 +1,5 @@
 """The words that workflows in Python are written with: `pipeline` and `workflow`, and the calls of
-`node`, `step` and `question` that add a part to the definition."""
+`node`, `step`, `run` and `question` that add a part to the definition."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         NumberKeys,
         PipelineKeys,
         QuestionKeys,
+        RunKeys,
         StepKeys,
         TextKeys,
         WorkflowKeys,
@@ -44,9 +45,9 @@ def pipeline(
 
 def workflow(
     name: str | None = None, /, **keys: Unpack[WorkflowKeys]
-) -> Callable[[Callable[..., None]], Workflow]:
+) -> Callable[[Callable[..., Mapping[str, Value] | None]], Workflow]:
     """Make the decorated function a workflow, called `name` or like the function. Each parameter is
-    the reference to that key of the context.
+    the reference to that key of the context; what it returns is `outputs`.
 
     Raises TypeError for a key that workflows do not have, ValueError for a bad name.
     """
@@ -90,12 +91,28 @@ def step(step_id: str, runs: str | Pipeline, /, **keys: Unpack[StepKeys]) -> Ref
     """
     parts = _parts("step", "workflow")
     if isinstance(runs, Pipeline):
-        parts.pipelines.append(runs)
+        parts.used.append(runs)
     elif not isinstance(runs, str):
         raise TypeError(f"step {step_id!r} runs a pipeline, or the name of one, not {runs!r}")
     name = runs if isinstance(runs, str) else runs.name
     _check_inputs("step", step_id, keys)
     return parts.add(step_id, {"kind": "pipeline", "pipeline": name}, keys, kinds.STEP)
+
+
+def run(step_id: str, runs: str | Workflow, /, **keys: Unpack[RunKeys]) -> Reference:
+    """Add a step that runs a workflow as a run of its own, and return the reference to what that
+    gives. With `map`, it is a run for each element of a list.
+
+    Raises TypeError for a key that such steps do not have, and for a value that is not JSON.
+    """
+    parts = _parts("run", "workflow")
+    if isinstance(runs, Workflow):
+        parts.used.append(runs)
+    elif not isinstance(runs, str):
+        raise TypeError(f"step {step_id!r} runs a workflow, or the name of one, not {runs!r}")
+    name = runs if isinstance(runs, str) else runs.name
+    _check_inputs("step", step_id, keys)
+    return parts.add(step_id, {"kind": "workflow", "workflow": name}, keys, kinds.RUN)
 
 
 @overload

@@ -48,7 +48,7 @@ class Definition:
         return self.build().content
 
     def build(self) -> Built:
-        """The definition, and the pipelines that it names as objects. Raises what `compile()`
+        """The definition, and the others that it names as objects. Raises what `compile()`
         raises."""
         parts = DefinitionParts(self)
         token = current.set(parts)
@@ -60,18 +60,7 @@ class Definition:
         if "schema" in head:
             head = {"$schema": head.pop("schema"), **head}
         content = {"name": self.name, **head, **outputs, f"{self.part}s": parts.content()}
-        return Built(content, parts.pipelines)
-
-    def _outputs(self, returned: object, parts: DefinitionParts) -> dict[str, Any]:
-        if returned is not None:
-            raise TypeError(f"{self!r} has no outputs, so its function returns nothing")
-        return {}
-
-
-class Pipeline(Definition):
-    """A pipeline, written as a function of its inputs. A `step` runs it."""
-
-    kind, part, known = "pipeline", "node", kinds.PIPELINE
+        return Built(content, parts.used)
 
     def _outputs(self, returned: object, parts: DefinitionParts) -> dict[str, Any]:
         if returned is None:
@@ -86,17 +75,24 @@ class Pipeline(Definition):
         return {"outputs": outputs}
 
 
+class Pipeline(Definition):
+    """A pipeline, written as a function of its inputs. A `step` runs it."""
+
+    kind, part, known = "pipeline", "node", kinds.PIPELINE
+
+
 class Workflow(Definition):
-    """A workflow, written as a function of the keys of its context."""
+    """A workflow, written as a function of the keys of its context. A `run` is a run of it in
+    another one."""
 
     kind, part, known = "workflow", "step", kinds.WORKFLOW
 
 
 class Built(NamedTuple):
-    """A definition as JSON has it, and the pipelines that its steps name as objects."""
+    """A definition as JSON has it, and those that its steps name as objects."""
 
     content: dict[str, Any]
-    pipelines: list[Pipeline]
+    used: list[Definition]
 
 
 class Part(NamedTuple):
@@ -112,7 +108,7 @@ class DefinitionParts:
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
-        self.pipelines: list[Pipeline] = []
+        self.used: list[Definition] = []
         self._parts: dict[str, Part] = {}
         self._is_pipeline = definition.kind == "pipeline"
         before = ["pipeline"] if self._is_pipeline else []

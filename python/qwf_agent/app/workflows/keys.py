@@ -58,8 +58,9 @@ class PipelineKeys(DefinitionKeys, total=False):
 
 
 class WorkflowKeys(DefinitionKeys, total=False):
-    """Arguments of `@workflow()`."""
+    """Arguments of `@workflow()`. `inputs` is the schema of the context."""
 
+    inputs: Schema
     deadline: Duration
 
 
@@ -120,6 +121,20 @@ class StepKeys(AnyStepKeys, total=False):
     inputs: Inputs
 
 
+class RunKeys(AnyStepKeys, total=False):
+    """Arguments of `run()`."""
+
+    inputs: Inputs
+    map: List
+    max_parallel: int
+    min_success: int | str
+    on_failure: Literal["fail", "continue", "ask"]
+    run_if: Literal["all_done"]
+    retry: Retry
+    timeout: Duration
+    limit_by: str
+
+
 class QuestionKeys(AnyStepKeys, total=False):
     """Arguments of `question()` with every widget, and without one."""
 
@@ -178,6 +193,7 @@ PIPELINE = Kind(PipelineKeys.__annotations__)
 WORKFLOW = Kind(WorkflowKeys.__annotations__)
 NODE = Kind(NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "map"}))
 STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if"}))
+RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "map"}))
 
 ASKED = frozenset({"skip_if", "prompt", "source", "show", "signal"})
 QUESTION = Kind(QuestionKeys.__annotations__, ASKED)

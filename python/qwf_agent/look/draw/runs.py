@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
 
@@ -56,6 +56,8 @@ def headline(status: Row) -> Text:
     )
     text.append_text(state(one["status"]))
     text.append(f"  {done} of {len(status['nodes'])} nodes")
+    if one.get("parent_run"):
+        text.append(f"  part of run {one['parent_run']}, {one['parent_node']}", "bright_black")
     if one.get("failed_nodes"):
         text.append(f"  {one['failed_nodes']} failed", "red")
     if one.get("ending") and one["status"] not in OVER:
@@ -93,6 +95,9 @@ def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
         members = list(group)
         if [node["node_id"] for node in members] == [step]:
             table.add_row(Text("  ").append_text(_name(members[0], step)), *_cells(members[0]))
+            if max_lines is None:
+                for row in _runs_of(members[0]):
+                    table.add_row(*row)
             continue
         table.add_row(Text(f"  {step}", "bold"))
         for node in members:
@@ -105,6 +110,15 @@ def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
         return table
     rest = ", ".join(f"{count} {status}" for status, count in sorted(left_out.items()))
     return Group(table, Text(f"  … and {rest}", "bright_black"))
+
+
+def _runs_of(node: Row) -> Iterator[tuple[Text, Text, Text, Text]]:
+    """The runs of a step: those that are live or did not complete before others."""
+    for one in node.get("child_runs") or ():
+        which = one["node_id"].removeprefix(node["node_id"])
+        name = Text.assemble(("     └─ ", "bright_black"), f"run {one['id']} {which}".rstrip())
+        done = Text(f"{one['done']} of {one['total']} nodes", "bright_black")
+        yield name, state(one["status"]), Text(), done
 
 
 def files(found: Sequence[Row], run_id: int) -> list[str]:

@@ -24,7 +24,7 @@ ABOUT_A_DAY_S = 86_400
 RUN = """
 select r.id, r.workflow, r.version, r.graph_id, r.graph_at, r.status, r.project, r.key, r.once,
   r.priority, r.labels, r.out_dir, r.login, r.acting_for, r.schedule,
-  r.ending, r.error, r.run_at, r.deadline_at, r.deadline_in,
+  r.ending, r.error, r.run_at, r.deadline_at, r.deadline_in, r.parent_run, r.parent_node,
   r.created_at, r.started_at, r.retried_at, r.finished_at, r.seconds, qwf.now() as now
 from qwf.run_details r
 where r.id = %(run)s::bigint
@@ -45,6 +45,7 @@ select n.idx, n.job_id, n.status,
   case when n.status = 'blocked' and n.elements is not null then 'running' else n.status end
     as state,
   n.attempt, n.progress, n.message, n.error, n.host, n.waits_since, n.elements as counts,
+  n.child_run,
   extract(epoch from coalesce(n.finished_at, case when n.status = 'running' then qwf.now() end)
     - n.started_at)::float8 as seconds
 from qwf.run_nodes n

@@ -17,7 +17,7 @@ from qwf_agent.web.site.page import Data, NotFoundError, Page
 ELEMENTS_A_PAGE = 100
 LAST_ELEMENT = 2**31 - 1
 ELEMENTS = """
-select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.seconds
+select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.seconds, e.child_run
 from qwf.element_overview e
 where e.map_id = %(map)s and e.element >= %(first)s
   and (%(status)s::text is null or e.status::text = %(status)s)
@@ -25,7 +25,7 @@ order by e.element
 limit %(most)s
 """
 SLOWEST = """
-select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.seconds
+select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.seconds, e.child_run
 from qwf.element_overview e
 where e.map_id = %(map)s
 order by e.seconds desc nulls last, e.element

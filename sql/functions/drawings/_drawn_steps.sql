@@ -1,4 +1,4 @@
--- Deploy qwf:functions/definitions/_drawn_steps
+-- Deploy qwf:functions/drawings/_drawn_steps
 -- Purpose: Returns the steps of a workflow for a drawing: id, kind, title, pipeline and its
 --   version, and the steps that each waits for.
 -- Guarantees: In the order of the definition. p_versions has what is known of each pipeline, by
@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
       'id', i.id, 'kind', _qwf.step_kind(i.item), 'title', i.item ->> 'display_name',
-      'pipeline', i.item ->> 'pipeline'))
+      'pipeline', i.item ->> 'pipeline', 'workflow', i.item ->> 'workflow'))
     || coalesce(p_versions -> (i.item ->> 'pipeline'), '{}')
     || jsonb_build_object('needs', (
       select coalesce(jsonb_agg(distinct split_part(n.needed, '/', 1)), '[]')

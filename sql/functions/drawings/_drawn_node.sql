@@ -1,4 +1,4 @@
--- Deploy qwf:functions/definitions/_drawn_node
+-- Deploy qwf:functions/drawings/_drawn_node
 -- Purpose: Returns what a drawing of a graph shows of a node, whatever its state.
 -- Guarantees: Keys without a value are left out. Holds no inputs and no list of a map, so a graph
 --   of 1,000 nodes stays small.
@@ -11,7 +11,9 @@ language sql immutable
 as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'idx', p_node.idx, 'id', p_node.node_id, 'step', p_node.step_id, 'title', p_title,
-    'pipeline', p_node.pipeline, 'task', p_node.task, 'queue', p_node.queue,
+    'pipeline', p_node.pipeline, 'workflow', p_node.workflow,
+    'task', coalesce(p_node.workflow, p_node.task),
+    'queue', case when p_node.workflow is null then p_node.queue end,
     'model', p_node.required_model, 'vram_mb', p_node.vram_mb, 'limit_by', p_node.limit_by,
     'light', nullif(p_node.light, false), 'requires', nullif(p_node.requires, '{}'),
     'on_failure', nullif(p_node.on_failure, 'fail'), 'run_if', p_node.run_if,

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/definitions/_graph_inputs
+-- Deploy qwf:functions/drawings/_graph_inputs
 -- Purpose: Returns what the context of a run gives to a compiled graph: each path that is read,
 --   whether a run needs it, its schema and its fallback.
 -- Guarantees: Each path once, sorted. Required: without it enqueue_run refuses the run; a path that

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/shared/_failure_question
+-- Deploy qwf:functions/waits/_failure_question
 -- Purpose: Returns the question for a person when a job with on_failure ask fails for good.
 -- Guarantees: Offers no retry if the job could not even start: its references would fail again.
 -- Called by: _write_ended, _fail_unresolved, _expand_map, _insert_elements, _open_node.

@@ -1,10 +1,10 @@
--- Deploy qwf:functions/change/_drop_checkpoints
+-- Deploy qwf:functions/mending/_drop_checkpoints
 -- Purpose: Deletes the checkpoints of nodes that begin anew: the node or element that is named, and
 --   nodes whose inputs or definition may differ.
 -- Guarantees: A node that failed or was cancelled and is written as it was goes on from its
 --   checkpoint. Elements of a map that runs again as a whole are deleted with theirs.
 -- Locks: the caller has locked the run, which is over.
--- Called by: _mend_run.
+-- Called by: _line_up_again, _mend_run.
 
 begin;
 

@@ -1,0 +1,60 @@
+-- Deploy qwf:functions/children/_resume_child
+-- Purpose: Starts a run again for another attempt at its job: its nodes that failed or were
+--   cancelled, those that another graph or context changes, and what follows from them. Of a run
+--   that waited in line for its first attempt, all nodes.
+-- Guarantees: A run of which nothing is left to run completes: its last bodies reported after it
+--   had been cancelled. Returns how many rows of nodes were made or reset.
+-- Locks: the caller has locked the run.
+-- Notifies: sleepers of the queues of the first nodes.
+-- Raises: QW005 if the inputs do not fit the workflow.
+-- Called by: _serve_run.
+
+begin;
+
+create function _qwf.resume_child(
+  p_job qwf.jobs, p_run qwf.runs, p_graph bigint, p_context jsonb, p_now timestamptz)
+returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_nodes int;
+  v_deadline timestamptz := (
+    select least(p_now + g.deadline, p_now + p_job.timeout, a.deadline_at)
+    from qwf.graphs g left join qwf.runs a on a.id = p_job.run_id
+    where g.id = p_graph);
+begin
+  update qwf.runs r set parent_attempt = p_job.attempt + 1, priority = p_job.priority
+  where r.id = p_run.id;
+  if exists (select from qwf.jobs j where j.run_id = p_run.id) then
+    if p_context <> p_run.context or p_graph <> p_run.graph_id then
+      perform _qwf.raise_problems('QW005', 'the inputs do not fit the workflow',
+        array(select p from _qwf.context_problems(p_graph, p_context) p));
+    end if;
+    v_nodes := (
+      select count(*) filter (where p.verdict in ('new', 'runs again'))
+      from unnest(_qwf.mend_run(p_run, p_graph, p_context, null)) p);
+  else
+    update qwf.runs r set open_nodes = r.node_count, active_nodes = (
+      select count(*) from qwf.graph_nodes n where n.graph_id = r.graph_id and n.dep_count = 0)
+    where r.id = p_run.id;
+    perform _qwf.insert_nodes(p_run.id, p_now);
+    v_nodes := p_run.node_count;
+  end if;
+  update qwf.runs r set deadline_at = v_deadline
+  where r.id = p_run.id and r.deadline_at is distinct from v_deadline;
+  if v_nodes = 0 then
+    update qwf.runs r set status = 'completed', error = null, ending = null, open_nodes = 0,
+      active_nodes = 0, waiting_nodes = 0, started_at = coalesce(r.started_at, p_now),
+      finished_at = p_now
+    where r.id = p_run.id;
+    insert into _qwf.event_log (at, run_id, kind, subject, detail)
+    values (p_now, p_run.id, 'run_ended', p_run.workflow,
+      _qwf.run_ended('completed', p_now, p_now, null, p_job.id));
+  end if;
+  return v_nodes;
+end $$;
+
+commit;

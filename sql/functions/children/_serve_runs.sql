@@ -1,0 +1,74 @@
+-- Deploy qwf:functions/children/_serve_runs
+-- Purpose: Starts runs that wait on the queue qwf.runs, in claim order and as the limits allow.
+-- Guarantees: Bounded by rows of nodes: it stops after p_nodes of them, with at least one run. What
+--   was picked beyond that is only locked, and stays queued. Each run starts in a subtransaction of
+--   its own, so a bad one ends alone. Does nothing inside itself: what starts while it runs may
+--   queue runs, which the loop picks. Returns 100 or more only if there may be more.
+-- Locks: permits of limits, queued jobs, runs above that have not started, if they are free; then
+--   as _report_runs.
+-- Notifies: sleepers of the queues of the first nodes.
+-- Called by: _report_and_serve, _tick_part.
+
+begin;
+
+create function _qwf.serve_runs(p_nodes int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_material = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_now timestamptz;
+  v_terms _qwf.claim_terms;
+  v_pick _qwf.special_pick;
+  v_nodes _qwf.nodes_read;
+  v_picked _qwf.picked;
+  v_served _qwf.served;
+  v_taken _qwf.picked[];
+  v_runs bigint[];
+  v_spent int := 0;
+  v_count int := 0;
+  v_secret bytea := uuid_send(gen_random_uuid());
+begin
+  if current_setting('qwf.serving', true) = pg_current_xact_id()::text then
+    return 0;
+  end if;
+  perform set_config('qwf.serving', pg_current_xact_id()::text, true);
+  loop
+    perform set_config('qwf.runs_due', '', true);
+    v_now := qwf.now();
+    v_terms := _qwf.engine_terms();
+    exit when v_terms.closed;
+    v_pick := _qwf.pick_special('qwf.runs', v_terms, v_now, 10, false, 10);
+    exit when coalesce(v_pick.jobs, '{}') = '{}';
+    v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
+    v_nodes := _qwf.resolve_inputs(v_pick.jobs, 'qwf.engine', v_now);
+    v_taken := '{}';
+    v_runs := '{}';
+    foreach v_picked in array v_nodes.jobs loop
+      exit when v_spent >= p_nodes;
+      v_served := _qwf.serve_run(v_picked, v_secret, v_now);
+      v_spent := v_spent + v_served.nodes;
+      v_taken := v_taken || v_picked;
+      v_runs := v_runs || v_served.run_id;
+      perform _qwf.end_attempts(
+        array[(j.id, j.token, 'fatal', null, v_served.error, '{}')::_qwf.report])
+      from qwf.jobs j where j.id = v_picked.id and v_served.error is not null;
+    end loop;
+    v_count := v_count + cardinality(v_taken);
+    perform _qwf.start_runs(array(select t.run_id from unnest(v_taken) t), v_now);
+    if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;
+    perform _qwf.report_runs(v_runs);
+    exit when v_spent >= p_nodes;
+  end loop;
+  perform set_config('qwf.serving', '', true);
+  return case when v_spent >= p_nodes then greatest(v_count, 100) else least(v_count, 99) end;
+end $$;
+
+commit;

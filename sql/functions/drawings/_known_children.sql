@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/drawings/_known_children
+-- Purpose: Returns the workflows that the steps of a workflow run, with the schema of their inputs,
+--   under workflow:NAME, for a preview.
+-- Guarantees: Compiles nothing. An unknown name is left out.
+-- Called by: preview_graph.
+
+begin;
+
+create function _qwf.known_children(p_workflow jsonb) returns jsonb
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select coalesce(jsonb_object_agg('workflow:' || w.name,
+    jsonb_build_object('inputs', coalesce(w.definition -> 'inputs', '{}'))), '{}')
+  from qwf.workflows w
+  where w.current
+    and w.name in (select i.item ->> 'workflow' from _qwf.items(p_workflow -> 'steps') i)
+$$;
+
+commit;
