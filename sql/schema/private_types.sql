@@ -184,6 +184,7 @@ create type _qwf.served as (nodes int, run_id bigint, error text);
 comment on type _qwf.served is
   'The run of a job of the queue of runs, and how many rows of nodes were made or reset for it; '
   'error: why there is none.';
+
 create type _qwf.queue_head as (
   limit_by text, run_next boolean, priority int, "position" bigint, id bigint,
   queued_at timestamptz);
@@ -196,8 +197,8 @@ comment on type _qwf.queued_count is
   'Queued jobs of a queue, counted up to a bound and estimated from there on; the first of them in '
   'claim order; since when the one that waits longest waits.';
 
-create type _qwf.served as (found int, answered int);
-comment on type _qwf.served is
+create type _qwf.signal_answers as (found int, answered int);
+comment on type _qwf.signal_answers is
   'How many steps that wait for a signal were found, and how many of them it has answered.';
 
 create type _qwf.job_filter as (

@@ -31,7 +31,7 @@ begin
         coalesce(array_agg(r.id) filter (where r.is_files), '{}') as files
       from _qwf.nodes_read(v_outputs) r
       left join qwf.graph_nodes n on n.graph_id = p_run.graph_id and n.node_id = r.id) d
-    cross join lateral _qwf.scope(p_run.id, d.nodes, d.files) s
+    cross join lateral _qwf.scope(p_run.id, d.nodes, d.files, false) s
     cross join lateral _qwf.resolve(v_outputs, s.scope) f;
   else
     select coalesce(jsonb_object_agg(e.key, e.value order by j.node_idx), '{}') into v_found.value

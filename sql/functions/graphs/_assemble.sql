@@ -29,8 +29,7 @@ begin
     join node n on n.place = p.place and n.is_source
   ), edge as materialized (
     select distinct f.idx as from_idx, t.idx as to_idx
-    from node t
-    cross join lateral jsonb_array_elements_text(t.node -> 'depends_on') d (id)
+    from node t cross join lateral jsonb_array_elements_text(t.node -> 'depends_on') d (id)
     join node f on f.id = (t.node ->> 'step_id') || '/' || d.id
     union all
     select f.idx, t.idx

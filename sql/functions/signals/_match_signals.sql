@@ -23,7 +23,7 @@ declare
   v_now timestamptz := qwf.now();
   v_xmin constant xid8 := pg_snapshot_xmin(pg_current_snapshot());
   v_signal qwf.signals;
-  v_served _qwf.served;
+  v_served _qwf.signal_answers;
   v_left int := p_max;
   v_count int := 0;
   v_more boolean;

@@ -9,7 +9,7 @@
 
 begin;
 
-create function _qwf.serve_signal(p_signal qwf.signals, p_max int) returns _qwf.served
+create function _qwf.serve_signal(p_signal qwf.signals, p_max int) returns _qwf.signal_answers
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
