@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from qwf_agent import (
-    FROM_AGENT, App, Checkpoint, Job, PermanentError, Release, TemporaryError,
-)  # fmt: skip
+    FROM_AGENT,
+    App,
+    Checkpoint,
+    Job,
+    PermanentError,
+    Release,
+    TemporaryError,
+)
 from support.notes import note
 
 app = App()
