@@ -41,8 +41,8 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.pipelines: name definition digest",
         "qwf.workflows: name definition pipeline_names workflow_names digest",
         "qwf.graphs: context_checks inputs outputs",
-        "qwf.graph_nodes: node_id step_id pipeline workflow task queue inputs skip_if input_spec ref_files"
-        " required_model requires limit_by on_failure run_if map min_success backoff",
+        "qwf.graph_nodes: node_id step_id pipeline workflow task queue inputs skip_if input_spec"
+        " ref_files required_model requires limit_by on_failure run_if map min_success backoff",
         "qwf.limits: name",
         "qwf.limit_slots: limit_name",
         "qwf.limit_starts: limit_name",
