@@ -385,3 +385,36 @@ def test_a_signal_is_sent_and_what_is_waited_for_is_listed(on_db: Cli, db: Db) -
     kept = on_db("signal", "late", "5", "--keep-for", "10 s")
     assert kept.exit_code != 0
     assert "1 minute to 366 days" in kept.stderr
+
+
+def test_runs_of_steps_are_shown_with_the_run_above(
+    on_db: Cli, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    """The files are registered in the order in which they need each other."""
+    album = {"id": "each", "kind": "workflow", "workflow": "one", "map": [1, 2]}
+    (tmp_path / "album.json").write_text(json.dumps({"name": "album", "steps": [album]}))
+    one = {"name": "one", "steps": [{"id": "crop", "node": "crop"}]}
+    (tmp_path / "one.json").write_text(json.dumps(one))
+    assert on_db("apply", str(tmp_path)).exit_code == 0
+    run = int(on_db("run", "album").stdout)
+    listed = json.loads(on_db("runs", "--parent", str(run), "--json").stdout)
+    first, second = sorted(row["id"] for row in listed)
+    drawn = on_db("show", str(run)).stdout
+    assert f"run {first} [0]  ○ queued" in drawn
+    assert f"run {second} [1]  ○ queued" in drawn
+    assert f"part of run {run}, each[0]" in on_db("show", str(first)).stdout
+    shown = [row["id"] for row in json.loads(on_db("runs", "--json").stdout)]
+    assert shown == [run]
+    every = [row["id"] for row in json.loads(on_db("runs", "--all", "--json").stdout)]
+    assert sorted(every) == [run, first, second]
+
+
+def test_a_run_waits_in_line_for_its_limit(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+    one = {"name": "one", "steps": [{"id": "crop", "node": "crop"}]}
+    db.execute("select qwf.register_workflow(%s), qwf.create_limit('etl', 1)", [json.dumps(one)])
+    runs = [
+        on_db("run", "one", "--limit", "etl", "--max-attempts", "2", "--backoff", "[1]").stdout
+        for _ in range(2)
+    ]
+    nodes = [len(status(on_db, run.strip())["nodes"]) for run in runs]
+    assert nodes == [1, 0]

@@ -23,10 +23,12 @@ declare
   v_now timestamptz := qwf.now();
   v_reports _qwf.report[];
   v_done _qwf.finished;
+  v_in_line boolean;  -- null: none of them has a job
 begin
-  if not exists (
-    select from qwf.runs r where r.id = any (p_runs) and r.parent_id is not null)
-  then
+  select bool_or(r.depth = 0) into v_in_line
+  from qwf.runs r
+  where r.id = any (p_runs) and r.parent_id is not null and r.finished_at is not null;
+  if v_in_line is null then
     return false;  -- the usual case
   end if;
   select array_agg((j.id, j.token, o.outcome, o.output, _qwf.clip(o.error, s.max_error_bytes),
@@ -39,6 +41,9 @@ begin
   where r.id = any (p_runs) and r.parent_id is not null and r.finished_at is not null;
   if v_reports is not null then
     v_done := _qwf.end_attempts(v_reports);
+  end if;
+  if not v_in_line then
+    return v_done.pending is not null;
   end if;
   with over as materialized (  -- in line, not steps of a run
     select r.id, r.status, r.parent_id, r.error

@@ -65,7 +65,8 @@ begin
     perform _qwf.start_runs(array(select t.run_id from unnest(v_taken) t), v_now);
     if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;
     perform _qwf.report_runs(v_runs);
-    exit when v_spent >= p_nodes;
+    exit when v_spent >= p_nodes  -- or none is left, and none was queued meanwhile
+      or cardinality(v_pick.jobs) < 10 and current_setting('qwf.runs_due') = '';
   end loop;
   perform set_config('qwf.serving', '', true);
   return case when v_spent >= p_nodes then greatest(v_count, 100) else least(v_count, 99) end;
