@@ -650,7 +650,8 @@ def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) ->
     """However many wait, and though none did when statistics were taken."""
     change_all(
         misjudged,
-        "update qwf.jobs set status = 'awaiting_input', input_spec = '{}', expires_at ="
+        "update qwf.jobs set status = 'awaiting_input', input_spec = '{\"widget\": \"text\"}',"
+        " expires_at ="
         " case when id % 2 = 0 then now() + id * interval '1 s' end, queue = null"
         " where status = 'queued'",
     )
@@ -666,6 +667,21 @@ def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) ->
         assert worst(misjudged, 8, lambda of=later: walked(misjudged, of)) < 60
 
 
+def test_a_signal_reads_what_waits_for_it(misjudged: psycopg.Connection[Any]) -> None:
+    """However many wait for others, and though none did at the time of the statistics; and a tick
+    reads nothing of them when no signal is new."""
+    change_all(
+        misjudged,
+        "update qwf.jobs set status = 'awaiting_input', queue = null,"
+        " input_spec = jsonb_build_object('signal', 's' || id % 1000) where status = 'queued'",
+    )
+    misjudged.execute("insert into qwf.waits select w.* from qwf.jobs j, _qwf.waits_of(j) w")
+    assert worst(misjudged, 8, lambda: walked(misjudged, "select qwf.signal('nobody')")) < 20
+    misjudged.execute("update qwf.signals set look_at = null")
+    tick = "select _qwf.match_signals()"
+    assert worst(misjudged, 8, lambda: walked(misjudged, tick)) < 20
+
+
 def test_expiring_reads_what_is_over(misjudged: psycopg.Connection[Any]) -> None:
     """However many jobs and questions have time left, and though none did at the time of the
     statistics."""
@@ -675,7 +691,8 @@ def test_expiring_reads_what_is_over(misjudged: psycopg.Connection[Any]) -> None
     )
     change_all(
         misjudged,
-        "update qwf.jobs set status = 'awaiting_input', input_spec = '{}', queue = null,"
+        "update qwf.jobs set status = 'awaiting_input', input_spec = '{\"widget\": \"text\"}',"
+        " queue = null,"
         " expires_at = now() + interval '1 day' where status = 'scheduled'",
     )
     misjudged.execute("insert into qwf.waits select w.* from qwf.jobs j, _qwf.waits_of(j) w")

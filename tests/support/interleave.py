@@ -230,9 +230,8 @@ class Race(Session):
     def settle(self) -> None:
         """Let the engine do everything that needs no worker, and assert that it is healthy."""
         report = self.one("select qwf.tick()")
-        while any(
-            report.get(part) for part in ("reclaimed", "promoted", "served", "cancelled", "drained")
-        ):
+        parts = ("reclaimed", "promoted", "served", "answered", "cancelled", "drained")
+        while any(report.get(part) for part in parts):
             assert "errors" not in report, report
             report = self.one("select qwf.tick()")
         self.healthy()

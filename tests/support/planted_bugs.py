@@ -76,6 +76,16 @@ BUGS = {
         "if v_rare then delete",
         "if false then delete",
     ),
+    "a signal that came early is not kept": (
+        "_qwf.take_kept_signal",
+        "if v_fits then",
+        "if false then",
+    ),
+    "a signal answers though it does not fit": (
+        "_qwf.serve_signal",
+        "and not exists (select from _qwf.answer_problems(j.input_spec, p_signal.payload))",
+        "",
+    ),
     "an answered question goes on waiting": (
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",

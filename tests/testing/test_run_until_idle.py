@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent import App, Job, PermanentError, TemporaryError, config
+from qwf_agent import App, Checkpoint, Job, PermanentError, TemporaryError, config
 from qwf_agent.testing import Clock, FakeModel, Idle
 
 Db = psycopg.Connection[Any]
@@ -27,6 +27,14 @@ def flaky(job: Job, works_at: int) -> dict[str, int]:
     if job.attempt < works_at:
         raise TemporaryError("the network is down")
     return {"attempt": job.attempt}
+
+
+@app.task(max_attempts=2, backoff=[60])
+def saving(checkpoint: Checkpoint) -> dict[str, Any]:
+    if not checkpoint.value:
+        checkpoint.save({"epoch": 7})
+        raise TemporaryError("the power fails")
+    return checkpoint.value
 
 
 @app.task()
@@ -154,6 +162,16 @@ def test_retries_come_when_their_time_comes(
     assert [ran.output for ran in run_until_idle(app).ran] == [{"attempt": 3}]
     with pytest.raises(LookupError, match="nothing is due"):
         qwf_clock.advance_until_due()
+
+
+def test_a_checkpoint_is_kept_for_the_next_attempt(
+    qwf_db: Db, qwf_clock: Clock, run_until_idle: Run
+) -> None:
+    """As with an agent."""
+    saving.enqueue(qwf_db)
+    assert [ran.outcome for ran in run_until_idle(app).ran] == ["tempfail"]
+    qwf_clock.advance_until_due()
+    assert [ran.output for ran in run_until_idle(app).ran] == [{"epoch": 7}]
 
 
 def test_arguments_are_checked_as_by_an_agent(qwf_db: Db, run_until_idle: Run) -> None:

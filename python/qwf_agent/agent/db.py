@@ -8,7 +8,10 @@ from typing import NamedTuple
 Param = str | bytes | int | float | None
 
 # What a tick may have done that lets a job start: counts in its answer.
-OPENS = ("reclaimed", "promoted", "served", "fired", "cancelled", "expired", "overdue", "drained")
+OPENS = (
+    "reclaimed", "promoted", "served", "fired", "answered", "cancelled", "expired", "overdue",
+    "drained",
+)  # fmt: skip
 WORKER_CONTROL = "worker_control"  # channel for orders to workers and changes of settings
 
 

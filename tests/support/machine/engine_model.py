@@ -198,6 +198,7 @@ class Model:
     paused: set[str] = field(default_factory=set)
     packed: bool = False  # the queue cpu
     asleep: dict[str, datetime] = field(default_factory=dict)  # workers, since when
+    signals: dict[str, Json] = field(default_factory=dict)  # those that are kept, by name
     # how many jobs may have been left to a sleeper in vain since it last claimed
     in_vain: dict[str, int] = field(default_factory=dict)
     room: int | None = None  # max_running of the queue cpu
@@ -824,6 +825,9 @@ class Model:
                 if "expires" in question:
                     seconds = float(question["expires"].removesuffix(" s"))
                     job.expires_at = self.now + timedelta(seconds=seconds)
+                if isinstance(value := self.signals.get(signal_of(question)), str):
+                    self._close(job, "completed")
+                    job.output, job.expires_at = {question["target"]: value}, None
             elif job.node.each is not None:
                 return self._expand(run, job, scope)
             else:
@@ -968,6 +972,22 @@ class Model:
         job.expires_at = None
         if job.run is not None:
             self._apply(self.runs[job.run], [*self._taken(job.run), (job.id, kind)])
+
+    def signal(self, name: str, value: Json) -> int:
+        self.signals[name] = value
+        if not isinstance(value, str):  # what questions of the machine ask for
+            return 0
+        found = [
+            job
+            for job in self.jobs.values()
+            if job.status == "awaiting_input"
+            and job.node.question is not None
+            and signal_of(job.node.question) == name
+            and not self._is_obsolete(job)
+        ]
+        for job in found:
+            self._decide(job, value)
+        return len(found)
 
     def expire_inputs(self) -> int:
         due = [
@@ -1361,6 +1381,12 @@ class Model:
 
     def unlock(self) -> None:
         self.locked_jobs = self.locked_runs = frozenset()
+
+
+def signal_of(question: Json) -> str:
+    """The name of the signal that a question waits for; empty if it waits for none."""
+    signal = question.get("signal", "")
+    return signal if isinstance(signal, str) else ":".join(map(str, signal))
 
 
 def changed(before: dict[int, Job], after: dict[int, Job]) -> frozenset[int]:

@@ -57,7 +57,7 @@ execute function qwf_test.tg_machine_jam();
 # Deleting a few rows is a hundred times faster than truncating.
 TABLES = (
     *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"),
-    "waits",
+    *("waits", "signals", "checkpoints"),
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
     *("host_minutes", "queue_minutes"),
 )
@@ -584,6 +584,13 @@ class Machine(RuleBasedStateMachine):
             else:
                 answer_job(main, asked, value)
 
+    @precondition(lambda self: not self.opened and self.jobs("awaiting_input", "blocked"))
+    @rule(name=st.sampled_from(["go:1", "stay"]), value=st.sampled_from(["yes", "no", 7]))
+    def signal(self, name: str, value: Json) -> None:
+        """A program answers, before or while a node asks; 7 fits no question."""
+        with self.step() as main:
+            signal(main, name, value)
+
     @rule(act=st.sampled_from(MEDDLING), number=numbers, which=numbers)
     def meddle(self, act: str, number: int, which: int) -> None:
         with self.step() as main:
@@ -1014,6 +1021,12 @@ def submit_input(s: Session, job_id: int, value: Json) -> None:
     wanted = s.model.submit_input(job.run, job.node.name, value)
     got = got if isinstance(got, Refused) else None
     require(got == wanted, "submit_input answers", got, wanted)
+
+
+def signal(s: Session, name: str, value: Json) -> None:
+    got = s.one("select qwf.signal(%s, %s, keep_for => '366 days')", name, Jsonb(value))
+    wanted = s.model.signal(name, value)
+    require(got == wanted, "signal answers", got, wanted)
 
 
 def answer_job(s: Session, job_id: int, value: Json) -> None:

@@ -119,7 +119,10 @@ WORKFLOWS: dict[str, list[Json]] = {
         pipe("maybe", "scan", skip_if=ref("scan.z", **{"$eq": 2})),
         pipe("end", "use", "maybe"),
     ],
-    "asks": [ask("q"), pipe("s", "q", nodes=[node("a", inputs={"x": ref("q.said")})])],
+    "asks": [
+        ask("q", signal=["go", 1]),
+        pipe("s", "q", nodes=[node("a", inputs={"x": ref("q.said")})]),
+    ],
     "asks_beside": [
         pipe("s", nodes=[node("a"), node("b")]),
         ask("q"),
@@ -131,6 +134,12 @@ WORKFLOWS: dict[str, list[Json]] = {
         ask("q", "s", prompt=ref("s.y")),
         ask("p", "q", skip_if=ref("q.said", **{"$eq": "no"})),
         pipe("t", "p", nodes=[node("a", inputs={"x": ref("p.said", **{"$default": "?"})})]),
+    ],
+    "signalled": [
+        pipe("s"),
+        ask("q", "s", signal=["go", 1]),
+        ask("p", "q", signal="stay", expires="20.25 s", default="late"),
+        pipe("t", "p", nodes=[node("a", inputs={"x": ref("p.said")})]),
     ],
     "lets_go": [
         pipe(

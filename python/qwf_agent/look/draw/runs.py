@@ -244,7 +244,7 @@ def _detail(node: Row) -> Text | None:
 
 def _answers(status: Row) -> list[Text]:
     """The commands that answer the first questions of a run, one on each line, for copying."""
-    asked = [node for node in status["nodes"] if "question" in node or "signal" in node]
+    asked = [node for node in status["nodes"] if node["status"] == "awaiting_input"]
     return [_answer(status, node) for node in asked[:ASKED]]
 
 
