@@ -9,6 +9,7 @@ begin;
 create function _qwf.is_plain(p_task text, p_args jsonb, p_max_bytes int) returns boolean
 language sql stable
 return length(p_task) between 1 and 200 and p_task !~ '[[:space:]]'
+  and not starts_with(p_task, 'qwf.')
   and jsonb_typeof(p_args) = 'object'
   and case when pg_column_size(p_args #> '{}') <= 10000
     then octet_length(p_args::text) <= least(1000, p_max_bytes) end;

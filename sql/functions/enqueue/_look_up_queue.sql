@@ -17,7 +17,7 @@ as $$
       and (w.tasks is null or p_task = any (w.tasks))),
     exists (select from qwf.sleepers l where l.queue = p_queue)
   from qwf.queues q cross join qwf.settings s
-  where q.name = p_queue
+  where q.name = p_queue and not starts_with(p_queue, 'qwf.')
 $$;
 
 commit;

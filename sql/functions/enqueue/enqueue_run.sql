@@ -10,7 +10,8 @@ begin;
 create function qwf.enqueue_run(
   workflow text, context jsonb default '{}', priority int default 100,
   run_at timestamptz default null, key text default null, out_dir text default null,
-  project text default '', labels jsonb default '{}', once boolean default false)
+  project text default '', labels jsonb default '{}', once boolean default false,
+  notify text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -26,6 +27,7 @@ declare
   v_ended_at timestamptz;
   v_other boolean;
 begin
+  enqueue_run.labels := _qwf.with_notify(enqueue_run.labels, enqueue_run.notify);
   perform _qwf.check_text('workflow', enqueue_run.workflow);
   perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
     enqueue_run.once, enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels);
@@ -69,18 +71,17 @@ begin
       return v_id;
     end if;  -- else that run ended between the two statements: the key is free, insert again
   end loop;
-  if v_ended_at is not null then
-    insert into _qwf.event_log (at, run_id, kind, detail)
-    values (v_now, v_id, 'run_ended',
-      _qwf.run_ended('completed', v_ended_at, v_ended_at, null));
-  end if;
+  insert into _qwf.event_log (at, run_id, kind, detail)
+  select v_now, v_id, 'run_ended', _qwf.run_ended('completed', v_ended_at, v_ended_at, null)
+  where v_ended_at is not null;
   perform _qwf.insert_nodes(v_id, v_now);
   return v_id;
 end $$;
 comment on function qwf.enqueue_run is
   'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
   'that holds the key; a notice says so if that run has another context. QW001, QW003 or QW005 say '
-  'what is wrong. out_dir has no .. in it.';
+  'what is wrong. out_dir has no .. in it. notify: the receiver of that name is told when it ends '
+  'or asks a person.';
 call _qwf.allow('qwf.enqueue_run', 'qwf_producer');
 
 commit;

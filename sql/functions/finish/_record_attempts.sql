@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/finish/_record_attempts
 -- Purpose: Writes the attempts and the statistics of jobs that end otherwise than in the statement
 --   of finish_many.
--- Guarantees: Keeps of the detail of a report what it knows, up to 4095 bytes each; a long log or
---   reason is cut.
+-- Guarantees: Counts no attempt of the engine's own queues. Keeps of the detail of a report what it
+--   knows, up to 4095 bytes each; a long log or reason is cut.
 -- Called by: _write_reports.
 
 begin;
@@ -32,6 +32,7 @@ begin
     array_agg(date_part('epoch', h.claimed_at - h.queued_at)::real),
     array_agg(date_part('epoch', p_now - h.claimed_at)::real)
   from unnest(p_held) h
+  where not starts_with(h.queue, 'qwf.')
   group by h.queue, h.task, h.outcome;
 end $$;
 

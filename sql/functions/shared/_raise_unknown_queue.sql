@@ -12,7 +12,8 @@ as $$
 begin
   raise exception using errcode = 'QW006', message = 'unknown queue',
     detail = format('%squeue %L; queues: %s', p_where, left(p_queue, 200),
-      (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
+      (select string_agg(q.name, ', ' order by q.name) from qwf.queues q
+        where not starts_with(q.name, 'qwf.'))),
     hint = coalesce(
       _qwf.did_you_mean(p_queue, array(select q.name from qwf.queues q)) || ' If not, ',
       'correct the name, or ')

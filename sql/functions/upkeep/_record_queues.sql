@@ -29,6 +29,7 @@ begin
   left join (
     select j.queue, count(*) as jobs from qwf.jobs j where j.status = 'running' group by j.queue
   ) r on r.queue = q.name
+  where not starts_with(q.name, 'qwf.')
   on conflict (queue, minute) do update set
     queued = excluded.queued, running = excluded.running,
     head_wait_seconds = excluded.head_wait_seconds

@@ -8,7 +8,8 @@ select qwf_test.claim('cpu', 1);
 select qwf.enqueue('t', queue => 'gpu', limit_by => 'one'), qwf.enqueue('t', queue => 'gpu',
   run_at => '2041-01-01');
 select qwf_test.travel('5 s');
-select is(_qwf.record_minutes(), (select count(*) from qwf.queues)::int, 'a row for each queue');
+select is(_qwf.record_minutes(), (select count(*) from qwf.queue_overview)::int,
+  'a row for each queue');
 select results_eq($$
   select m.queue, m.minute, m.queued, m.running, m.head_wait_seconds
   from qwf.queue_minutes m where m.queue not in ('default', 'llm') order by m.queue $$, $$

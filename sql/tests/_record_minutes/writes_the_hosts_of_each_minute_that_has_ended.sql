@@ -29,7 +29,7 @@ select results_eq('select gpus from qwf.host_minutes', $$
     {"id": 1, "use_pct": 10.0, "use_pct_max": 20.0, "vram_used_mb": 10, "vram_used_mb_max": 10,
       "vram_total_mb": 1000}]'::jsonb) $$, 'and of each card');
 select qwf_test.travel('5 min');
-select is(_qwf.record_minutes(), (select count(*) from qwf.queues)::int + 2,
+select is(_qwf.record_minutes(), (select count(*) from qwf.queue_overview)::int + 2,
   'a tick that comes late writes what there is');
 select results_eq($$
   select h.host, h.minute, h.samples, h.cpu_percent, h.gpus from qwf.host_minutes h
@@ -37,7 +37,8 @@ select results_eq($$
   values ('a', '2040-01-01 10:01'::timestamptz, 1, 99::real, '[]'::jsonb),
     ('b', '2040-01-01 10:01', 1, null, '[]') $$, 'for the minutes that have samples, and no other');
 select qwf_test.travel('1 min');
-select is(_qwf.record_minutes(), (select count(*) from qwf.queues)::int, 'and nothing twice');
+select is(_qwf.record_minutes(), (select count(*) from qwf.queue_overview)::int,
+  'and nothing twice');
 
 select * from finish();
 rollback;

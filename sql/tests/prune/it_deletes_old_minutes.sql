@@ -17,7 +17,7 @@ select is((qwf.prune() ->> 'minutes')::int, 2, 'how long is a setting');
 select qwf.change_settings('{"minutes_keep": "1 s"}'), qwf_test.travel('59 s');
 select qwf.tick();
 select is((select count(*) from qwf.queue_minutes where minute = '2040-01-01'),
-  (select count(*) from qwf.queues), 'the minute that is not over stays');
+  (select count(*) from qwf.queue_overview), 'the minute that is not over stays');
 
 select * from finish();
 rollback;

@@ -6,7 +6,7 @@
 begin;
 
 create view qwf.known_names as
-select 'queue' as kind, q.name from qwf.queues q
+select 'queue' as kind, q.name from qwf.queues q where not starts_with(q.name, 'qwf.')
 union all
 select 'workflow', w.name from qwf.workflows w where w.current
 union all

@@ -15,6 +15,7 @@ select
   (select count(*) from (
     select from qwf.jobs j
     where j.status = 'failed' and j.finished_at > (select qwf.now() - interval '1 h')
+      and coalesce(not starts_with(j.queue, 'qwf.'), true)
     order by j.finished_at desc limit 1001) f)::int as failed,
   w.boxes, w.workers, w.dead, t.last_tick, qwf.now() - t.last_tick as tick_age,
   qwf.version() as version,

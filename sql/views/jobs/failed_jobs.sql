@@ -15,7 +15,7 @@ select
     where a.job_id = j.id and a.outcome = 'released') as released
 from qwf.jobs j
 left join qwf.workers w on w.id = j.claimed_by
-where j.status = 'failed'
+where j.status = 'failed' and coalesce(not starts_with(j.queue, 'qwf.'), true)
 order by j.finished_at desc;
 comment on view qwf.failed_jobs is
   'Failed jobs, the newest first, with the first line of their error; retry with select '

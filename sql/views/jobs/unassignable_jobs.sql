@@ -10,7 +10,7 @@ select j.id, j.run_id, j.node_id, j.task, j.queue, j.required_model, j.vram_mb, 
   qwf.now() - j.queued_at as waited
 from qwf.jobs j
 cross join qwf.settings s
-where j.status = 'queued'
+where j.status = 'queued' and not starts_with(j.queue, 'qwf.')
   and not exists (
     select from qwf.workers w
     where w.queue = j.queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale

@@ -22,7 +22,7 @@ select
   q.created_at
 from qwf.count_jobs() c
 cross join (select qwf.now() as now) clock
-join qwf.queues q on q.name = c.queue
+join qwf.queues q on q.name = c.queue and not starts_with(q.name, 'qwf.')
 left join (
   select
     w.queue, count(*) filter (where o.host is null) as workers,
