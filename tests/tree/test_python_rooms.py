@@ -32,7 +32,7 @@ USES: dict[str, set[str]] = {
     "testing": {"agent", "app", "child", "embedded", "llm", "migrate"},
     "__main__": {"agent", "child", "config", "receivers", "servers", "system"},
     "look": {"app", "config", "migrate", "qwf_agent", "receivers", "system"},
-    "cli": {"app", "config", "embedded", "look", "migrate", "qwf_agent", "system"},
+    "cli": {"app", "config", "embedded", "look", "migrate", "qwf_agent", "receivers", "system"},
     "web": {"app", "config", "look", "qwf_agent"},
 }
 # Commands that another room defines: the command line imports them when they are called, by a name

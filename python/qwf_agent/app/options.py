@@ -61,6 +61,7 @@ class Options(TypedDict, total=False):
     limit_by: str | Callable[..., str | None] | None
     on_failure: str | None
     expires: float | str | timedelta | None
+    notify: str | None
 
 
 class RunOptions(TypedDict, total=False):
@@ -73,6 +74,7 @@ class RunOptions(TypedDict, total=False):
     project: str | None
     labels: dict[str, Any] | None
     once: bool | None
+    notify: str | None
 
 
 class SqlValue(NamedTuple):
@@ -184,12 +186,13 @@ KINDS: dict[str, OptionKind] = {
     "max_losses": NUMBER, "backoff": BACKOFF,
     "timeout": DURATION, "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG,
     "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
+    "notify": NAME,
 }  # fmt: skip
 
 
 RUN_KINDS: dict[str, OptionKind] = {
     "priority": NUMBER, "run_at": MOMENT, "key": NAME, "out_dir": PATH, "project": TEXT,
-    "labels": DICT, "once": FLAG,
+    "labels": DICT, "once": FLAG, "notify": NAME,
 }  # fmt: skip
 
 
