@@ -26,12 +26,14 @@ with extras.needed("pip install 'qwf-agent[agent]'"):
     from qwf_agent.agent.options import SERVED_QUEUE, Address, AgentOptions
     from qwf_agent.agent.out_root import INSTANCE, out_root_template
     from qwf_agent.child.tasks import CannotLoad
+    from qwf_agent.receivers.config import ALERTS_QUEUE, read_receivers
     from qwf_agent.servers.config import ServerConfig, read_servers
     from qwf_agent.system.cgroup import CannotUse, open_groups
 
 NOTHING_TO_RUN = (
     "this agent has nothing to run: give --app MODULE:OBJECT, --nodes PACKAGE or --allow-commands "
-    "DIR; or serve the queue llm, with a model server [[server]] in qwf.toml"
+    "DIR; or serve the queue llm, with a model server [[server]] in qwf.toml, or the queue "
+    "qwf.alerts, with a receiver [receiver.NAME]"
 )
 F = TypeVar("F", bound=Callable[..., Any])
 COUNT = click.IntRange(min=1)
@@ -256,7 +258,8 @@ def read_options(given: dict[str, Any]) -> AgentOptions:
     """Check the options together and fill in defaults. Raises ConfigError."""
     given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
     given["servers"] = read_served(given["queues"])
-    if not (given["app"] or given["nodes"] or given["allow_commands"] or given["servers"]):
+    given["receivers"] = read_receiver_names(given["queues"])
+    if not any(given[way] for way in ("app", "nodes", "allow_commands", "servers", "receivers")):
         raise config.ConfigError(NOTHING_TO_RUN)
     commands = given["allow_commands"]
     if commands is not None and not commands.is_dir():
@@ -289,6 +292,15 @@ def read_addresses(dsns: Sequence[str], listen_dsns: Sequence[str]) -> tuple[Add
         Address(name if len(cells) > 1 else "", dsn, own)
         for (name, dsn), own in zip(cells, listen or [None] * len(cells), strict=True)
     )
+
+
+def read_receiver_names(queues: Collection[str]) -> tuple[str, ...]:
+    """The names of the receivers of the box, for an agent that delivers messages. Raises
+    ConfigError if one says something wrong, or others can read a secret."""
+    if ALERTS_QUEUE not in queues:
+        return ()
+    found = read_receivers(config.load_toml().get("receiver", {}), str(config.toml_path()))
+    return tuple(found)
 
 
 def read_served(queues: Collection[str]) -> tuple[ServerConfig, ...]:

@@ -48,7 +48,7 @@ VARIABLES = (
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),
 )
-KEYS = ("dsn", "read-dsn", "cells", "agent", "server", "web")  # of qwf.toml
+KEYS = ("dsn", "read-dsn", "cells", "agent", "server", "web", "receiver")  # of qwf.toml
 WEB_KEYS = ("people",)  # of [web]
 
 _logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ create table _qwf.event_log (
     'worker_server', 'worker_model', 'worker_stopped', 'host_forgotten', 'server_broken',
     'folder_moved', 'older_code', 'run_ended', 'job_failed', 'question_asked', 'question_answered',
     'events_restarted', 'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed',
-    'definition_changed', 'schema_changed', 'erased')),
+    'definition_changed', 'schema_changed', 'erased', 'alert_changed', 'alert_failed')),
   subject text,
   names jsonb,
   run_id bigint,
@@ -32,7 +32,7 @@ create index event_log_acts on _qwf.event_log (id) where kind in (
   'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed', 'definition_changed',
   'schema_changed', 'worker_off', 'worker_on', 'worker_server', 'worker_model', 'worker_stopped',
   'host_forgotten', 'cancel_requested', 'cancelled', 'retried', 'changed', 'fired',
-  'question_answered', 'erased');
+  'question_answered', 'erased', 'alert_changed');
 comment on table _qwf.event_log is
   'Each row is an event; people read view qwf.events. What changes something writes the row in the '
   'same transaction; number_events() gives it a number, and prune() deletes old ones.';

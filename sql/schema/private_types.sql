@@ -7,6 +7,14 @@ create type _qwf.problem as (path text, problem text, hint text);
 comment on type _qwf.problem is
   'One problem of a definition or a value: where (a JSON path), what, and what to do.';
 
+create type _qwf.alert_change as (
+  key text, subject text, kind text, bad bigint, good_last boolean, first_bad timestamptz,
+  last_bad timestamptz, last_at timestamptz, first_seq bigint, last_seq bigint, run_id bigint,
+  job_id bigint, times timestamptz[]);
+comment on type _qwf.alert_change is
+  'Meaning of new events to a rule, of one subject: how many are bad, when, and whether a good '
+  'end came last.';
+
 create type _qwf.finding as (level text, subject text, says text, hint text);
 comment on type _qwf.finding is
   'A finding of a check of doctor(): its level, its subject, the sentence, the remedy.';
@@ -115,7 +123,8 @@ create type _qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
   limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean,
-  light boolean, max_losses int, key_mode text, debounce interval, debounce_max interval);
+  light boolean, max_losses int, key_mode text, debounce interval, debounce_max interval,
+  notify text);
 comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and with its defaults.';
 
 create type _qwf.job_key as (project text, task text, key text);

@@ -54,6 +54,9 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.attempt_totals: queue task outcome",
         "qwf.queue_minutes: queue",
         "_qwf.event_log: subject names",
+        "qwf.alerts: name notify",
+        "qwf.open_alerts: rule",
+        "qwf.alert_messages: rule receiver",
     ),
     LIVE: ("qwf.waits: project name",),
     WHO: (
@@ -61,6 +64,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.runs: login",
         "qwf.input_answers: login",
         "qwf.signals: login",
+        "qwf.alerts: login acting_for",
         "qwf.cancel_requests: login",
         "_qwf.event_log: login",
         "qwf.model_requests: login acting_for",
@@ -82,11 +86,15 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
     ADMIN: (
         "qwf.settings: error_backoff transient_backoff secret_keys",
         "qwf.worker_controls: reason",
+        "qwf.alerts: rule kinds",
     ),
     ENGINE: (
         "qwf.jobs: on_failure run_if backoff erased_parts",
         "qwf.firings: outcome reason result",
         "qwf.job_attempts: outcome",
+        "qwf.alerts: last_error",
+        "qwf.open_alerts: kind",
+        "qwf.alert_messages: id state",
         "qwf.run_files: kind",
         "qwf.outbox: kind",
         "qwf.waits: kind",
@@ -149,6 +157,15 @@ def everywhere(db: Db) -> None:
         " select id, 1, '{}', now() from qwf.jobs where task = 't'"
     )
     db.execute("insert into qwf.outbox (run_id, kind) select id, 'stop' from qwf.runs")
+    db.execute(
+        "insert into qwf.open_alerts (rule, key, kind, first_at, last_at, first_seq, last_seq,"
+        " run_id, job_id, closed_at)"
+        " select id::text, '', 'lost', now(), now(), 1, 1, run_id, id, now() from qwf.jobs"
+    )
+    db.execute(
+        "insert into qwf.alert_messages (id, rule, state, run_id, job_id, sent_job, created_at)"
+        " select id::text, 'r', 'open', run_id, id, id, now() from qwf.jobs"
+    )
     for (place, _), value in ((found, HER) for found in db.execute(PLACES).fetchall()):
         schema, table, column = place.split(".")
         if place in ("qwf.limit_keys.name", "qwf.jobs.limit_by"):
@@ -240,6 +257,8 @@ def test_a_planted_bug_is_found(
 def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> None:
     """Her text in all that users, workers and people who answer can give."""
     her = Jsonb({"name": HER, "list": [{"of": HER}]})
+    rule = {"when": ["job_failed"], "by": "label.name", "do": {"receiver": "ops"}}
+    db.execute("select qwf.set_alert('r', %s)", (Jsonb(rule),))
     label = Jsonb({"person": "42", "name": HER})
     db.execute("select qwf.create_limit('mail', 2, 2, '1 day', keyed => true)")
     db.execute(

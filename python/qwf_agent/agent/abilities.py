@@ -21,6 +21,7 @@ from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
 from qwf_agent.llm.task import LLM
+from qwf_agent.receivers.config import ALERTS_QUEUE, SEND
 from qwf_agent.system import gpu
 
 log = logging.getLogger("qwf_agent")
@@ -117,10 +118,12 @@ def registrations(
     their models."""
     common = _registration(options, abilities, served, withdrawn)
     servers = {} if served is None else {"servers": served.servers}
-    return {
-        queue: json.dumps({**common, **(servers if queue == SERVED_QUEUE else {})})
-        for queue in options.queues
+    has = {f"receiver.{name}": "true" for name in options.receivers}
+    more: dict[str, dict[str, Any]] = {
+        SERVED_QUEUE: servers,
+        ALERTS_QUEUE: {"labels": {**common["labels"], **has}},
     }
+    return {queue: json.dumps({**common, **more.get(queue, {})}) for queue in options.queues}
 
 
 def _registration(
@@ -155,7 +158,8 @@ def _registration(
 def built_in_tasks(options: AgentOptions) -> list[str]:
     """The tasks that need no code of the user."""
     commands = [COMMAND] if options.allow_commands else []
-    return commands + ([LLM] if options.servers else [])
+    models = [LLM] if options.servers else []
+    return commands + models + ([SEND] if options.receivers else [])
 
 
 def _write_abilities(options: AgentOptions, writer: int) -> NoReturn:

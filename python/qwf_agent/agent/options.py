@@ -52,6 +52,7 @@ class AgentOptions:
     cgroup: Path | None = None
     until_empty: bool = False
     servers: tuple[ServerConfig, ...] = ()
+    receivers: tuple[str, ...] = ()  # names
 
     @property
     def gpu_queues(self) -> frozenset[str]:

@@ -61,6 +61,7 @@ class Options(TypedDict, total=False):
     limit_by: str | Callable[..., str | None] | None
     on_failure: str | None
     expires: float | str | timedelta | None
+    notify: str | None
 
 
 class RunOptions(TypedDict, total=False):
@@ -76,6 +77,7 @@ class RunOptions(TypedDict, total=False):
     limit_by: str | None
     max_attempts: int | None
     backoff: list[float] | dict[str, float] | None
+    notify: str | None
 
 
 class SqlValue(NamedTuple):
@@ -187,12 +189,14 @@ KINDS: dict[str, OptionKind] = {
     "max_losses": NUMBER, "backoff": BACKOFF,
     "timeout": DURATION, "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG,
     "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
+    "notify": NAME,
 }  # fmt: skip
 
 
 RUN_KINDS: dict[str, OptionKind] = {
     "priority": NUMBER, "run_at": MOMENT, "key": NAME, "out_dir": PATH, "project": TEXT,
     "labels": DICT, "once": FLAG, "limit_by": NAME, "max_attempts": NUMBER, "backoff": BACKOFF,
+    "notify": NAME,
 }  # fmt: skip
 
 

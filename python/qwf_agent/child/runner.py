@@ -20,8 +20,11 @@ from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import Tasks
 from qwf_agent.llm.client import ServedModel
 from qwf_agent.llm.task import LLM, llm
+from qwf_agent.receivers.config import SEND
+from qwf_agent.receivers.delivery import send
 
 ASK_MODEL = Body(llm)
+DELIVER = Body(send)
 NOT_RAISED = (
     "an @app.around has caught the exception of the body and not raised it again: it counts all the"
     " same; end its except with raise, or raise another exception"
@@ -113,6 +116,8 @@ class Runner:
         """The body of a task. Raises ImportFailed."""
         if task == LLM and not self._tasks.has(LLM):
             return ASK_MODEL
+        if task == SEND:
+            return DELIVER
         try:
             return self._tasks.find(task)
         except Exception as error:

@@ -25,6 +25,7 @@ COMMANDS = {
     **dict.fromkeys(("logs", "wait"), "cli.follow"),
     **dict.fromkeys(("queue", "queues"), "cli.queues"),
     **dict.fromkeys(("limit", "limits"), "cli.limits"),
+    **dict.fromkeys(("alert", "alerts", "receivers"), "cli.alerts"),
     **dict.fromkeys(("cancel", "retry"), "cli.cancel_retry"),
     **dict.fromkeys(("change", "run-next"), "cli.change"),
     "agent": "__main__:command",
@@ -55,9 +56,9 @@ SECTIONS = {
     "Work": ("compile", "apply", "schema", "run", "enqueue", "enqueue-many", "submit", "schedule",
              "tick", "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
-             "servers", "schedules", "limits", "events", "audit"),
+             "servers", "schedules", "limits", "events", "alerts", "receivers", "audit"),
     "Change": ("answer", "signal", "cancel", "retry", "change", "run-next", "erase", "queue",
-               "worker", "limit", "settings"),
+               "worker", "limit", "alert", "settings"),
     "Monitor": ("web", "top", "doctor", "metrics", "worker-check", "version"),
 }  # fmt: skip
 

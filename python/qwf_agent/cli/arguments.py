@@ -236,6 +236,10 @@ key = click.option(
     help="Says which are the same work: at most one job of a key waits, and one runs; a run is "
     "alone until it has ended.",
 )
+notify = click.option(
+    "--notify", metavar="NAME",
+    help="Receiver who hears how it ends, and what it asks: see qwf receivers.",
+)  # fmt: skip
 key_mode = click.option(
     "--key-mode", type=click.Choice(["keep", "replace", "refuse"]),
     help="If a job with this key waits: keep its arguments (the default), replace them, or refuse.",

@@ -18,6 +18,7 @@ from qwf_agent.look import hints, strict_json, yaml_files
 
 SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
+ALERT_SUFFIX = ".alert.json"
 MOST_BYTES = 64 << 20  # the largest max_value_bytes
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")
 
@@ -52,7 +53,7 @@ class FileProblems:
 
 @dataclass(frozen=True)
 class DefinitionFile:
-    """One definition as written in its file; kind is pipeline or workflow."""
+    """One definition as written in its file; kind is pipeline, workflow or alert."""
 
     path: Path
     kind: str
@@ -61,6 +62,8 @@ class DefinitionFile:
     @property
     def name(self) -> str:
         """Its name, if it has one; the database checks it."""
+        if self.kind == "alert":
+            return self.path.name.removesuffix(ALERT_SUFFIX)
         return str(self.content.get("name"))
 
 
@@ -122,8 +125,8 @@ def load(folder: Path) -> list[DefinitionFile]:
 
 
 def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
-    """Pipelines first, and each workflow after those that its steps run."""
-    waiting = sorted(found, key=lambda one: one.kind)
+    """Pipelines first, each workflow after those that its steps run, and alerts last."""
+    waiting = sorted(found, key=lambda one: (one.kind == "alert", one.kind))
     ordered: list[DefinitionFile] = []
     while waiting:
         left = {one.name for one in waiting if one.kind == "workflow"}
@@ -193,6 +196,10 @@ def _read(path: Path) -> DefinitionFile:
     if "\0" in text or NUL.search(text):
         raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")
     found = strict_json.read(text) if path.suffix == ".json" else yaml_files.load(text)
+    if path.name.endswith(ALERT_SUFFIX):
+        if not isinstance(found, dict):
+            raise ValueError("a rule of alerts has to be an object")
+        return DefinitionFile(path, "alert", found)
     kinds = [
         kind for key, kind in yaml_files.KINDS.items() if isinstance(found, dict) and key in found
     ]
@@ -212,6 +219,8 @@ def _named(one: DefinitionFile, key: str) -> set[str]:
 
 
 def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:
+    if one.kind == "alert":
+        return _set_alert(conn, one)
     before = _versions(conn, one)
     query = sql.SQL("select {}(%s) as version").format(
         sql.Identifier("qwf", f"register_{one.kind}")
@@ -220,6 +229,16 @@ def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registe
     version = row["version"]
     change = "new" if version not in before else "unchanged" if before[version] else "restored"
     return Registered(one.kind, one.name, version, change, one.path)
+
+
+def _set_alert(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:
+    """Set the rule of an alert; its version is always 1."""
+    query = "select rule from qwf.alert_overview where name = %s"
+    before = conn.execute(query, (one.name,)).fetchone()
+    conn.execute("select qwf.set_alert(%s, %s)", (one.name, Jsonb(one.content)))
+    same = before == conn.execute(query, (one.name,)).fetchone()
+    change = "new" if before is None else "unchanged" if same else "changed"
+    return Registered(one.kind, one.name, 1, change, one.path)
 
 
 def _versions(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> dict[int, bool]:

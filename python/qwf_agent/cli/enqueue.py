@@ -46,7 +46,7 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     """Register the pipelines and workflows in DIR.
 
     Reads its JSON and YAML files, except *.schema.json. A file with "nodes" is a pipeline, one with
-    "steps" a workflow.
+    "steps" a workflow, NAME.alert.json the rule of an alert.
     If there are problems, all of them in all files are reported and nothing is registered.
     Unchanged definitions keep their version; runs in progress keep theirs.
 
@@ -119,6 +119,7 @@ def _job_options(command: arguments.F) -> arguments.F:
                      help="Cancel it unless it has started within this time."),
         arguments.project,
         arguments.labels,
+        arguments.notify,
     )):  # fmt: skip
         command = option(command)
     return command
@@ -259,6 +260,7 @@ def submit(
     is_flag=True,
     help="Show progress until it has ended; exit 1 if it failed, 2 if cancelled.",
 )
+@arguments.notify
 @output.json_option
 @addresses.database
 def run(

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/enqueue/_check_job
 -- Purpose: Refuses a standalone job that could not run.
 -- Guarantees: Finds every invalid argument of enqueue before a row is written.
--- Raises: QW005 for a bad value, QW001 for an unknown limit.
+-- Raises: QW005 for a bad value, QW001 for an unknown limit, QW007 for a task of the engine.
 -- Called by: enqueue, enqueue_many, _option_problems.
 
 begin;
@@ -13,6 +13,9 @@ as $$
 declare
   v_problem text := _qwf.job_problem(p_job);
 begin
+  if starts_with(p_job.task, 'qwf.') then
+    perform _qwf.refuse_engine_task(p_where, p_job.task);
+  end if;
   if v_problem is not null then
     raise exception using errcode = 'QW005', message = 'invalid job', detail = p_where || v_problem,
       hint = 'correct the value and enqueue again; nothing was written';

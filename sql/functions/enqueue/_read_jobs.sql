@@ -2,7 +2,7 @@
 -- Purpose: Reads the JSON list of jobs given to enqueue_many.
 -- Guarantees: Every item gets its defaults, and has no key that would be ignored.
 -- Raises: QW005, naming the item.
--- Called by: enqueue_many, _option_problems.
+-- Called by: enqueue_many, _option_problems, _send_message.
 
 begin;
 
@@ -38,9 +38,10 @@ begin
       i.ordinality - 1, i.task, coalesce(i.args, '{}'), coalesce(i.queue, 'default'),
       coalesce(i.priority, 100), i.run_at, i.key, i.max_attempts, i.backoff, i.timeout, i.model,
       i.vram_mb, coalesce(i.requires, '{}'), i.limit_by, i.on_failure, i.expires,
-      coalesce(i.project, ''), coalesce(i.labels, '{}'), coalesce(i.once, false),
+      coalesce(i.project, ''), case when i.notify is null then coalesce(i.labels, '{}')
+        else _qwf.with_notify(i.labels, i.notify) end, coalesce(i.once, false),
       coalesce(i.light, false), i.max_losses, i.key_mode, i.debounce,
-      i.debounce_max)::_qwf.new_job)
+      i.debounce_max, i.notify)::_qwf.new_job)
     from jsonb_populate_recordset(null::_qwf.new_job, p_jobs) with ordinality i);
 exception
   when data_exception then  -- text that is not a valid number, time or interval

@@ -16,7 +16,7 @@ create function qwf.enqueue(
   on_failure text default null, expires interval default null, project text default '',
   labels jsonb default '{}', once boolean default false, light boolean default false,
   max_losses int default null, key_mode text default null, debounce interval default null,
-  debounce_max interval default null)
+  debounce_max interval default null, notify text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -36,24 +36,25 @@ declare
 begin
   select l.max_value_bytes, l.served, l.asleep into v_max_bytes, v_served, v_asleep
   from _qwf.look_up_queue(enqueue.queue, enqueue.task, v_now) l;
-  if not found then
-    perform _qwf.raise_unknown_queue(enqueue.queue);
-  end if;
+  perform _qwf.raise_unknown_queue(enqueue.queue) where not found;
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, enqueue.max_losses,
-      nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max) = 0
+      nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
+      enqueue.notify) = 0
     and enqueue.requires = '{}' and enqueue.labels in ('{}', '{"qwf.checked": true}')
     and enqueue.project = '' and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
+    enqueue.labels := _qwf.with_notify(enqueue.labels, enqueue.notify);
     v_job := (
       null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
       enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false), coalesce(enqueue.light, false),
-      enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max)::_qwf.new_job;
+      enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
+      null)::_qwf.new_job;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
   if num_nonnulls(enqueue.key, enqueue.expires) > 0 then
@@ -89,7 +90,8 @@ comment on function qwf.enqueue is
   'gives it the new arguments, refuse raises QW008. A job of the key that runs is left alone: the '
   'new one starts when it has ended. debounce: it starts so long after the last call, and at '
   'most debounce_max (by default ten times as long) after the first. once: the key is taken for as '
-  'long as the row is kept. A notice says when arguments were not used, and when no live worker '
+  'long as the row is kept. notify: the receiver of that name is told when it fails for good or '
+  'asks a person. A notice says when arguments were not used, and when no live worker '
   'serves the queue or has the task. QW005 for a bad value, QW006 for an unknown queue, QW001 for '
   'an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');

@@ -33,6 +33,7 @@ begin
   from (  -- only what may be refused is looked at one by one
     select i as job from unnest(v_jobs) i
     where _qwf.job_problem(i) is not null or i.limit_by is not null
+      or starts_with(i.task, 'qwf.')
       or not _qwf.is_small_job(i, v_max_bytes)
     order by i.ord
   ) special;

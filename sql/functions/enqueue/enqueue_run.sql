@@ -12,7 +12,8 @@ create function qwf.enqueue_run(
   workflow text, context jsonb default '{}', priority int default 100,
   run_at timestamptz default null, key text default null, out_dir text default null,
   project text default '', labels jsonb default '{}', once boolean default false,
-  limit_by text default null, max_attempts int default null, backoff jsonb default null)
+  limit_by text default null, max_attempts int default null, backoff jsonb default null,
+  notify text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -28,6 +29,7 @@ declare
   v_id bigint;
   v_other boolean;
 begin
+  enqueue_run.labels := _qwf.with_notify(enqueue_run.labels, enqueue_run.notify);
   perform _qwf.check_text('workflow', enqueue_run.workflow);
   perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
     enqueue_run.once, enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels,
@@ -83,7 +85,8 @@ comment on function qwf.enqueue_run is
   'that holds the key; a notice says so if that run has another context. QW001, QW003 or QW005 say '
   'what is wrong. out_dir has no .. in it. limit_by: it is queued until the limit has room, so '
   'with create_limit(''etl'', 1) runs go one after the other. max_attempts and backoff: a run that '
-  'fails is tried again so often, from the nodes that failed.';
+  'fails is tried again so often, from the nodes that failed. notify: the receiver of that name is '
+  'told when it ends or asks a person.';
 call _qwf.allow('qwf.enqueue_run', 'qwf_producer');
 
 commit;

@@ -41,6 +41,9 @@ as $$
     ('qwf.cancel_requests.reason', 'events'),
     ('qwf.cancel_requests.acting_for', 'acting_for'),
     ('qwf.limit_keys.name', 'key'),
+    ('qwf.open_alerts.subject', 'events'),
+    ('qwf.open_alerts.key', 'events'),
+    ('qwf.alert_messages.subject', 'events'),
     ('_qwf.event_log.detail', 'events'),
     ('_qwf.event_log.acting_for', 'acting_for')
 $$;

@@ -49,6 +49,7 @@ begin
   perform _qwf.erase_jobs(v_jobs, v_parts, v_mark);
   perform _qwf.erase_limit_keys(v_keys);
   perform _qwf.erase_events(v_jobs, v_parts, v_mark);
+  perform _qwf.erase_alerts(v_jobs, v_parts, v_mark);
   insert into _qwf.event_log (at, kind, detail)
   select v_now, 'erased', jsonb_build_object(
     'jobs', count(*), 'runs', count(distinct j.run_id), 'parts', v_parts)

@@ -29,13 +29,16 @@ begin
     select w.id, w.seq, coalesce(j.task, j.node_id, r.workflow) as subject,
       nullif(jsonb_strip_nulls(jsonb_build_object(
         'project', nullif(coalesce(j.project, r.project), ''), 'workflow', r.workflow,
-        'node', j.node_id, 'task', j.task, 'queue', j.queue)), '{}') as names
+        'node', j.node_id, 'task', j.task, 'queue', j.queue,
+        'schedule', coalesce(j.schedule, r.schedule),
+        'alert', coalesce(j.labels, r.labels) -> 'qwf.alert',
+        'notify', coalesce(j.labels, r.labels) -> 'qwf.notify')), '{}') as names
     from new w
     left join lateral (
-      select n.run_id, n.node_id, n.task, n.queue, n.project
+      select n.run_id, n.node_id, n.task, n.queue, n.project, n.schedule, n.labels
       from qwf.jobs n where n.id = w.job_id offset 0) j on true
     left join lateral (
-      select n.workflow, n.project
+      select n.workflow, n.project, n.schedule, n.labels
       from qwf.runs n where n.id = coalesce(w.run_id, j.run_id) offset 0) r on true
   )
   update _qwf.event_log e set

@@ -9,7 +9,7 @@
 --   longer than that commits is found by a look at all, every 10 seconds.
 -- Locks: the row of event_numbers; while another transaction has it, it does nothing.
 -- Notifies: qwf_events, with the last number.
--- Called by: _tick_part.
+-- Called by: _number_and_match.
 
 begin;
 

@@ -16,7 +16,8 @@ begin
     when 'vacuum' then return query select * from _qwf.doctor_vacuum();
     when 'snapshots' then return query select * from _qwf.doctor_snapshots();
     when 'tick' then
-      return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events();
+      return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events()
+        union all select * from _qwf.doctor_alerts();
     when 'runs' then return query select * from _qwf.doctor_runs();
     when 'invariants' then return query select * from _qwf.doctor_invariants();
     when 'queues' then return query select * from _qwf.doctor_queues();

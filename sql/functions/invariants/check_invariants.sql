@@ -31,6 +31,8 @@ as $$
   select * from _qwf.schedule_invariants()
   union all
   select * from _qwf.signal_invariants()
+  union all
+  select * from _qwf.alert_invariants()
 $$;
 comment on function qwf.check_invariants is
   'Violated invariants: which, of which job, run, limit, schedule or sequence, and the numbers. A '

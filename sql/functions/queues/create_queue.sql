@@ -22,7 +22,9 @@ as $$
 declare
   v_limited boolean;
 begin
-  if create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
+  if starts_with(create_queue.name, 'qwf.') and not exists (
+    select from qwf.queues q where q.name = create_queue.name)
+    or create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
     raise exception using errcode = 'QW005', message = 'invalid queue name',
       detail = format('name: %L', left(create_queue.name, 200)),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';

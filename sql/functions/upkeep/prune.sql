@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/prune
 -- Purpose: Deletes runs, jobs, firings and workers older than the retention, events older than
---   settings.events_keep, signals that are no longer kept, and the minutes of hosts and queues
---   older than settings.minutes_keep.
+--   settings.events_keep (alerts and their messages, too), signals that are no longer kept, and the
+--   minutes of hosts and queues older than settings.minutes_keep.
 -- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
 --   nobody. Attempts, answers and files are deleted with their job, and nothing else ever deletes
 --   them. Live logs that nobody follows are deleted. Statistics by the hour stay.
@@ -33,7 +33,8 @@ begin
   v_done := jsonb_build_object(
     'runs', _qwf.prune_runs(prune.max_rows), 'jobs', _qwf.prune_jobs(prune.max_rows),
     'events', _qwf.prune_events(prune.max_rows), 'firings', _qwf.prune_firings(prune.max_rows),
-    'signals', _qwf.prune_signals(v_now, prune.max_rows));
+    'signals', _qwf.prune_signals(v_now, prune.max_rows),
+    'alerts', _qwf.prune_alerts(v_now, prune.max_rows));
   delete from qwf.workers w
   where w.id = any (array(
     select o.id from qwf.workers o
@@ -54,8 +55,9 @@ begin
 end $$;
 comment on function qwf.prune is
   'Deletes what is older than the retention: ended runs with about max_rows nodes in all, and at '
-  'most max_rows each of ended standalone jobs, events, firings, signals and workers; also minutes '
-  'older than minutes_keep, at most max_rows each of hosts and queues. Returns how many of each.';
+  'most max_rows each of ended standalone jobs, events, firings, signals, alerts and workers; also '
+  'minutes older than minutes_keep, at most max_rows each of hosts and queues. Returns how many '
+  'of each.';
 call _qwf.allow('qwf.prune', 'qwf_worker');
 
 commit;

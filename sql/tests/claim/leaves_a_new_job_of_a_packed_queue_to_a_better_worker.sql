@@ -55,7 +55,7 @@ select pg_temp.job();
 select ok(pg_temp.takes(last), 'placement spread: the first to ask') from w;
 select results_eq('select name, placement from qwf.queues order by name', $$ values
   ('cpu', 'spread'), ('default', 'spread'), ('gpu', 'spread'), ('llm', 'pack'),
-  ('packed', 'spread'), ('qwf.runs', 'spread') $$, 'how the queues are');
+  ('packed', 'spread'), ('qwf.alerts', 'spread'), ('qwf.runs', 'spread') $$, 'how the queues are');
 
 select * from finish();
 rollback;

@@ -3,6 +3,7 @@ select plan(2);
 
 create temp table allowed (name, roles) as values
   ('register_pipeline', '{}'::text[]), ('register_workflow', '{}'), ('create_queue', '{}'),
+  ('set_alert', '{}'), ('test_alert', '{}'),
   ('enqueue', '{qwf_producer}'), ('enqueue_many', '{qwf_producer}'),
     ('enqueue_run', '{qwf_producer}'),
   ('cancel_run', '{qwf_producer}'), ('cancel_job', '{qwf_producer}'),

@@ -14,7 +14,7 @@ where e.kind in (
   'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed', 'definition_changed',
   'schema_changed', 'worker_off', 'worker_on', 'worker_server', 'worker_model', 'worker_stopped',
   'host_forgotten', 'cancel_requested', 'cancelled', 'retried', 'erased', 'changed', 'fired',
-  'question_answered')
+  'question_answered', 'alert_changed')
   and not (e.kind = 'cancelled' and e.detail ?| '{worker,by_job}');  -- it has stopped; superseded
 comment on view qwf.audit is
   'Who did what: select * from qwf.audit order by id desc limit 20. login is proved by the '

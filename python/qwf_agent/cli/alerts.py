@@ -1,0 +1,136 @@
+"""Commands about alerts: who hears of what, what is wrong now, and the receivers of this box."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from psycopg.types.json import Jsonb
+
+from qwf_agent import config
+from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.cli import addresses, arguments, commands, errors, output
+from qwf_agent.cli.read import show_list
+from qwf_agent.look import connection
+from qwf_agent.look.connection import Connection
+from qwf_agent.receivers import delivery
+from qwf_agent.receivers.config import Receiver, read_receivers
+
+RULES = "select * from qwf.alert_overview order by name"
+OPEN = "select * from qwf.current_alerts order by id desc limit 200"
+OF_RULES = (
+    "name", "kinds", "tells", "open", "sent_at", "waiting", "undelivered", "last_error",
+)  # fmt: skip
+OF_ALERTS = (
+    "rule", "subject", "kind", "events", "opened_at", "last_at", "run_id", "job_id", "sent_at",
+)  # fmt: skip
+
+
+@click.command()
+@click.option("--rules", is_flag=True, help="List the rules, and what went wrong with each.")
+@output.json_option
+@addresses.database
+def alerts(conn: Connection, rules: bool, as_json: bool) -> None:
+    """List what is wrong now: the alerts that are open.
+
+    With --rules the rules, how many messages wait, and how many were not delivered.
+
+    \b
+    Example:  qwf alerts
+              qwf alerts --rules
+    """
+    if rules:
+        empty = "no rule; make one: qwf alert set NAME RULE"
+        show_list(OF_RULES, connection.many(conn, RULES), as_json, empty)
+    else:
+        show_list(OF_ALERTS, connection.many(conn, OPEN), as_json, "no alert is open")
+
+
+@click.group(cls=commands.Commands)
+def alert() -> None:
+    """Set, drop or test a rule that says of which events somebody hears.
+
+    \b
+    Example:  qwf alert set bad '{"when": ["run_ended"], "do": {"receiver": "ops"}}'
+              qwf alert test bad
+    """
+
+
+@alert.command("set")
+@click.argument("name")
+@click.argument("rule")
+@addresses.database
+def set_rule(conn: Connection, name: str, rule: str) -> None:
+    """Set the rule NAME. RULE is JSON, or @FILE.
+
+    \b
+    Example:  qwf alert set bad '{"when": ["run_ended"], "do": {"receiver": "ops"}}'
+    """
+    text = Path(rule[1:]).read_text(encoding="utf-8") if rule.startswith("@") else rule
+    connection.call(conn, "set_alert", name=name, rule=Jsonb(arguments.parse_value(text)))
+    click.echo(f"alert {name} is set; try it: qwf alert test {name}")
+
+
+@alert.command("drop")
+@click.argument("name")
+@addresses.database
+def drop_rule(conn: Connection, name: str) -> None:
+    """Drop the rule NAME, and its alerts with it.
+
+    \b
+    Example:  qwf alert drop bad
+    """
+    connection.many(conn, "select qwf.set_alert(%s, null)", (name,))
+    click.echo(f"alert {name} is dropped")
+
+
+@alert.command("test")
+@click.argument("name")
+@addresses.database
+def test_rule(conn: Connection, name: str) -> None:
+    """Send a test message as the rule NAME sends its messages.
+
+    \b
+    Example:  qwf alert test bad
+    """
+    job = connection.call(conn, "test_alert", name=name)
+    click.echo(f"job {job} delivers a test message; follow it: qwf wait {job}")
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--check", is_flag=True, help="Send a test message to each.")
+@output.json_option
+def receivers(names: tuple[str, ...], check: bool, as_json: bool) -> None:
+    """List the receivers in qwf.toml of this box.
+
+    No address is shown. With --check each gets a test message now, without the database.
+
+    \b
+    Example:  qwf receivers
+              qwf receivers --check ops
+    """
+    found = read_receivers(config.load_toml().get("receiver", {}), str(config.toml_path()))
+    unknown = sorted(set(names) - found.keys())
+    if unknown:
+        errors.fail(f"no receiver {unknown[0]}", f"qwf.toml has {', '.join(found) or 'none'}")
+    rows = [_row(one, check) for name, one in found.items() if not names or name in names]
+    empty = "no receivers; add [receiver.NAME] to qwf.toml"
+    show_list(("name", "kind", *(("works",) if check else ())), rows, as_json, empty)
+    if any(row.get("works", "yes") != "yes" for row in rows):
+        raise SystemExit(1)
+
+
+def _row(receiver: Receiver, check: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": receiver.name, "kind": receiver.kind}
+    if not check:
+        return row
+    name = f"test.{time.time_ns()}"
+    message = {"v": 1, "id": name, "thread": name, "state": "test", "rule": "qwf receivers --check"}
+    try:
+        delivery.deliver(receiver, message)
+    except (TemporaryError, PermanentError, config.ConfigError) as error:
+        return {**row, "works": str(error)}
+    return {**row, "works": "yes"}

@@ -1,0 +1,152 @@
+"""One HTTP request that reaches only what it may: the name is resolved, the addresses are checked,
+and the connection goes to an address that was checked. No redirect is followed, and no proxy of the
+environment is used."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+TIMEOUT_S = 10.0
+MOST_READ = 65536  # bytes of a reply
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
+COMPATIBLE = ipaddress.IPv6Network("::/96")
+# Where clouds tell a machine its secrets; the others of them are link-local.
+METADATA = {
+    ipaddress.ip_address(one) for one in ("fd00:ec2::254", "100.100.100.200", "168.63.129.16")
+}
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Refused(Exception):
+    """The request was not made, because of its address."""
+
+
+class Unreachable(Exception):
+    """There was no reply: a name that is not known now, a refused connection, a time-out."""
+
+
+class Reply(NamedTuple):
+    """The reply to a request; the text has at most 64 KiB."""
+
+    status: int
+    text: str
+    retry_after_s: float | None = None
+
+
+def request(
+    method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None,
+    private: bool = False, timeout_s: float = TIMEOUT_S,
+) -> Reply:  # fmt: skip
+    """Send a request and read the reply, all within `timeout_s`. Raises Refused, Unreachable."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme not in ("https", "http") or not host or parts.username or parts.password:
+        raise Refused("not an address such as https://host/path, without a user and a password")
+    if parts.scheme == "http" and not private:
+        raise Refused("https only; private = true allows http")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        raise Refused("no such port") from None
+    address = checked_address(host, port, private)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    connection = http.client.HTTPConnection(host, port)
+    timer = threading.Timer(timeout_s, lambda: _cut(connection))
+    timer.daemon = True
+    timer.start()
+    try:
+        connection.sock = socket.create_connection((address, port), timeout_s)
+        if parts.scheme == "https":  # the timer can cut it while it shakes hands
+            connection.sock = ssl.create_default_context().wrap_socket(
+                connection.sock, server_hostname=host, do_handshake_on_connect=False
+            )
+            connection.sock.do_handshake()
+        connection.request(method, path, body, {"User-Agent": "qwf", **(headers or {})})
+        answer = connection.getresponse()
+        text = answer.read(MOST_READ).decode(errors="replace")
+        return Reply(answer.status, text, _seconds(answer.getheader("Retry-After")))
+    except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
+        if not timer.is_alive():
+            raise Unreachable(f"no reply from {host} within {timeout_s:g} s") from None
+        raise Unreachable(f"{host}: {error or type(error).__name__}") from None
+    finally:
+        timer.cancel()
+        connection.close()
+
+
+def checked_address(host: str, port: int, private: bool) -> str:
+    """An address of the host. If one is refused, all are: which one is used would be chance.
+    Raises Refused, Unreachable."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Unreachable(f"{host}: {error}") from None
+    addresses = [str(one[4][0]).partition("%")[0] for one in found]
+    for address in addresses:
+        why = why_refused(address, private)
+        if why is not None:
+            raise Refused(f"{host} is {address}, {why}")
+    return addresses[0]
+
+
+def why_refused(address: str, private: bool) -> str | None:
+    """Why no request may go to the address; None: it may."""
+    ip = _unwrap(ipaddress.ip_address(address))
+    if ip is None:
+        return "an address of a local translator"
+    if ip.is_link_local or ip in METADATA:
+        return "a link-local address"
+    if ip.is_multicast:
+        return "a multicast address"
+    if ip.is_loopback or (ip.is_private and not ip.is_unspecified and not ip.is_reserved):
+        if private and not _is_zero(ip):
+            return None
+        return "a private address; private = true allows it"
+    if ip.is_unspecified or ip.is_reserved or _is_zero(ip):
+        return "a reserved address"
+    if not ip.is_global:
+        return None if private else "a private address; private = true allows it"
+    return None
+
+
+def _is_zero(ip: Ip) -> bool:
+    return ip.version == 4 and int(ip) >> 24 == 0
+
+
+def _unwrap(ip: Ip) -> Ip | None:
+    """The IPv4 address that an IPv6 address leads to, else the address; None if that is not
+    known."""
+    while isinstance(ip, ipaddress.IPv6Address):
+        if ip in LOCAL_NAT64:
+            return None
+        if ip in NAT64 or (ip in COMPATIBLE and int(ip) > 1):
+            return ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo and ip.teredo[1])
+        if not inner:
+            return ip
+        ip = inner
+    return ip
+
+
+def _cut(connection: http.client.HTTPConnection) -> None:
+    """End a request that takes too long, wherever it is."""
+    try:
+        if connection.sock is not None:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return min(max(float(text or ""), 0.0), 3600.0)
+    except ValueError:
+        return None

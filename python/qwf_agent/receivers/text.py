@@ -1,0 +1,74 @@
+"""The message of an alert as text, and where its link leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Message = Mapping[str, Any]
+STATES = {"open": "", "still": "still: ", "resolved": "resolved: ", "storm": "", "test": "test: "}
+LONGEST_TITLE = 200
+
+
+def link_of(message: Message, page: str) -> str | None:
+    """The page about the run or job of the message, if the receiver says where the pages are."""
+    if not page:
+        return None
+    base = page.rstrip("/")
+    if message.get("kind") == "question_asked" and message.get("job"):
+        return f"{base}/questions/{message['job']}"
+    if message.get("run"):
+        return f"{base}/runs/{message['run']}"
+    if message.get("job"):
+        return f"{base}/jobs/{message['job']}"
+    return f"{base}/events"
+
+
+def title(message: Message) -> str:
+    """One line, such as: run 812 of nightly failed: load failed: boom."""
+    says = _says(message)
+    return one_line(f"{STATES.get(str(message.get('state')), '')}{says}")[:LONGEST_TITLE]
+
+
+def lines(message: Message, link: str | None, answer: str | None = None) -> str:
+    """The whole message, for people."""
+    names = message.get("names") or {}
+    count, more = message.get("count", 0), message.get("more")
+    text = [title(message), ""]
+    if message.get("state") in ("open", "still", "resolved") and count > 1:
+        text.append(f"{count} events" + (f", {more} since the last message" if more else ""))
+    for key in ("first", "last"):
+        if message.get(key):
+            text.append(f"{key}: {message[key]}")
+    text += [f"{key}: {value}" for key, value in names.items()]
+    if answer:
+        text += ["", "Answer (this link is for you alone, and works once):", answer]
+    if link:
+        text += ["", link]
+    text += ["", f"alert {message.get('rule')}, message {message.get('id')}"]
+    return "\n".join(text) + "\n"
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and control characters: it becomes a header."""
+    return "".join(one if one.isprintable() else " " for one in text)
+
+
+def _says(message: Message) -> str:
+    detail = message.get("detail") or {}
+    kind, subject = message.get("kind"), message.get("subject", "")
+    rule = message.get("rule")
+    if message.get("state") == "storm":
+        return f"{rule}: storm: {message.get('count')} more subjects; quiet for the hour"
+    if message.get("state") == "test":
+        return f"{rule}: this is a test"
+    if message.get("state") == "resolved":
+        return f"{subject or rule} ({str(kind).replace('_', ' ')}, {message.get('count')} events)"
+    error = f": {detail['error']}" if detail.get("error") else ""
+    if kind == "run_ended":
+        return f"run {message.get('run')} of {subject} {detail.get('status', 'ended')}{error}"
+    if kind == "job_failed":
+        return f"job {message.get('job')} ({subject}) failed{error}"
+    if kind == "question_asked":
+        return f"{subject} asks: {detail.get('prompt', 'what to do')}"
+    return f"{subject or rule}: {str(kind).replace('_', ' ')}{error}"

@@ -1,0 +1,58 @@
+-- Deploy qwf:functions/alerts/set_alert
+-- Purpose: Sets a rule that says of which events somebody hears, or drops it.
+-- Guarantees: Applies to events that get their numbers after this call. The alerts that are open go
+--   on under the new rule; those of a rule that is dropped are gone, and nothing more is sent.
+-- Locks: the row of event_numbers, which a tick holds while it matches events.
+-- Raises: QW001 for a rule to drop that does not exist, QW005 with everything that is wrong.
+
+begin;
+
+create function qwf.set_alert(name text, rule jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_old jsonb;
+begin
+  if coalesce(set_alert.name !~ '^[A-Za-z][A-Za-z0-9_.-]{0,99}$', true)
+    or starts_with(set_alert.name, 'qwf.') and jsonb_typeof(set_alert.rule) = 'object'
+  then
+    raise exception using errcode = 'QW005', message = 'invalid alert',
+      detail = 'name: 1 to 100 letters, digits, dots, dashes and _, a letter first, not qwf.',
+      hint = 'for example: select qwf.set_alert(''nightly'', ''{"when": ["run_ended"], '
+        '"where": {"workflow": "nightly"}, "do": {"receiver": "ops"}}'')';
+  end if;
+  perform from _qwf.event_numbers n for no key update;
+  select a.rule into v_old from qwf.alerts a where a.name = set_alert.name;
+  if set_alert.rule is null or set_alert.rule = 'null' then
+    if not found then
+      perform _qwf.raise_no_such_alert(set_alert.name);
+    end if;
+    delete from qwf.open_alerts o where o.rule = set_alert.name;
+    delete from qwf.alerts a where a.name = set_alert.name;
+    perform _qwf.record_change('alert_changed', set_alert.name, v_old, null);
+    return;
+  end if;
+  perform _qwf.check_json('rule', set_alert.rule, 65536);
+  perform _qwf.raise_problems('QW005', 'invalid alert',
+    array(select p from _qwf.alert_problems(set_alert.rule) p));
+  insert into qwf.alerts as a (name, rule, kinds, changed_at)
+  select set_alert.name, _qwf.read_alert(set_alert.rule),
+    array(select jsonb_array_elements_text(set_alert.rule -> 'when')), qwf.now()
+  on conflict (name) do update set
+    rule = excluded.rule, kinds = excluded.kinds, login = excluded.login,
+    acting_for = excluded.acting_for, changed_at = excluded.changed_at,
+    last_error = null, last_error_at = null;
+  perform _qwf.record_change(
+    'alert_changed', set_alert.name, v_old, _qwf.read_alert(set_alert.rule)),
+    _qwf.notice_no_receiver(set_alert.rule #>> '{do,receiver}');
+end $$;
+comment on function qwf.set_alert is
+  'Sets a rule: when events of these kinds happen, somebody hears of it; null drops it. select '
+  'qwf.set_alert(''nightly'', ''{"when": ["run_ended"], "where": {"workflow": "nightly"}, "do": '
+  '{"receiver": "ops"}}''). QW001 for a rule to drop that does not exist, QW005 for an invalid '
+  'one.';
+call _qwf.allow('qwf.set_alert', 'qwf_admin');
+
+commit;

@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/invariants/_alert_invariants
+-- Purpose: Returns violated invariants of alerts and their messages.
+-- Called by: check_invariants.
+
+begin;
+
+create function _qwf.alert_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select 'an open alert has its rule', 'alert ' || o.id, o.rule
+  from qwf.open_alerts o
+  where o.closed_at is null and not exists (select from qwf.alerts a where a.name = o.rule)
+  union all
+  select 'nothing is due of a closed alert', 'alert ' || o.id,
+    format('message due %s, closes %s', o.send_at, o.close_at)
+  from qwf.open_alerts o where o.closed_at is not null and o.due_at is not null
+  union all
+  select 'an alert that only counts will close', 'alert ' || o.id, format('%s events', o.events)
+  from qwf.open_alerts o where num_nonnulls(o.opened_at, o.closed_at, o.close_at) = 0
+  union all
+  select 'an open alert has told somebody or will', 'alert ' || o.id,
+    format('opened at %s, last message %s', o.opened_at, o.sent_at)
+  from qwf.open_alerts o
+  where o.opened_at is not null and o.closed_at is null and o.send_at is null
+    and (o.sent_at >= o.opened_at) is not true
+  union all
+  select 'no message has counted more events than there are', 'alert ' || o.id,
+    format('%s of %s', o.told, o.events)
+  from qwf.open_alerts o where o.told > o.events
+  union all
+  select 'an alert has as many messages as it says', 'alert ' || o.id,
+    format('%s messages, %s found', o.messages, count(m.id))
+  from qwf.open_alerts o join qwf.alert_messages m on m.alert_id = o.id
+  group by o.id
+  having count(m.id) > o.messages
+  union all
+  select 'a message has a job or a run', 'message ' || m.id, m.state
+  from qwf.alert_messages m where num_nonnulls(m.sent_job, m.sent_run) <> 1
+$$;
+
+commit;

@@ -1,0 +1,255 @@
+"""Alerts from the event to the letterbox, with real agents, a mail server and a web server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from qwf_agent.look import links
+from qwf_agent.system.exit_codes import MISCONFIGURED
+from support.harness import Database, StartAgent, run_agent, until
+from support.letterbox import PASSWORD, http_server, mail_server
+
+SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+OLD = "whsec_" + "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA="
+
+
+def secret(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.write_text(text)
+    file.chmod(0o600)
+    return file
+
+
+def configure(folder: Path, text: str) -> None:
+    (folder / "qwf.toml").write_text(text)
+    (folder / "qwf.toml").chmod(0o600)
+
+
+def deliver(start: StartAgent) -> Any:
+    return start("--queue", "qwf.alerts", "--slots", "2", fresh=True)
+
+
+def rule(base: Database, receiver: str, **more: Any) -> None:
+    given = {"when": ["run_ended", "job_failed", "question_asked"], "do": {"receiver": receiver}}
+    base.one("select qwf.set_alert('r', %s)", json.dumps({**given, **more}))
+
+
+def fail_a_job(base: Database, task: str = "load", error: str = "boom") -> None:
+    base.enqueue(task)
+    base.one(
+        "select qwf.finish(job_id, token, 'fatal', null, %s) from qwf.claim('default', 'w', 1)",
+        error,
+    )
+    base.one("select qwf.tick()")
+
+
+def test_a_failed_job_makes_one_mail_and_its_end_answers_in_the_same_thread(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """A mail goes out encrypted, once, and the message that it is over is in its thread."""
+    with mail_server(tmp_path) as (mails, port, cert):
+        password = secret(tmp_path, "smtp", PASSWORD)
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ada]
+            kind = "mail"
+            smtp = "smtp://qwf@localhost:{port}"
+            password-file = "{password}"
+            ca-file = "{cert}"
+            from = "qwf@example.org"
+            to = ["ada@example.org"]
+            page = "https://box-a:5688/"
+        """,
+        )
+        deliver(start)
+        rule(base, "ada", within="1 s")
+        fail_a_job(base)
+        fail_a_job(base)
+        until(lambda: mails.taken, "a mail")
+        until(lambda: len(mails.taken) == 2, "the mail that it is over")
+        first, over = mails.taken
+        assert first["Subject"] == "job 1 (load) failed: boom"
+        assert over["Subject"].startswith("resolved: load")
+        assert (first["From"], first["To"]) == ("qwf@example.org", "ada@example.org")
+        assert first["Auto-Submitted"] == "auto-generated"
+        assert first["References"] == over["References"]
+        assert first["Message-ID"] != over["Message-ID"]
+        assert "https://box-a:5688/jobs/1" in first.get_content()
+        assert base.invariants() == []
+
+
+def test_a_question_is_answered_from_the_mail(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """Each recipient gets a link of their own, which opens this question alone."""
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ada]
+            kind = "mail"
+            smtp = "smtp://127.0.0.1:{port}"
+            tls = false
+            to = ["ada@example.org", "bob@example.org"]
+            page = "https://box-a:5688/"
+            answer = true
+        """,
+        )
+        given = "0123456789abcdef0123456789abcdef"
+        start("--queue", "qwf.alerts", fresh=True, QWF_LINK_SECRET=given)
+        base.one("select qwf.register_workflow(%s)", json.dumps({"name": "w", "steps": [
+            {"id": "ask", "kind": "input", "widget": "confirm", "prompt": "Go on?"}]}))  # fmt: skip
+        base.one("select qwf.enqueue_run('w', notify => 'ada')")
+        until(lambda: len(mails.taken) == 2, "the mails")
+        assert sorted(mails.to) == [["ada@example.org"], ["bob@example.org"]]
+        for mail, to in zip(mails.taken, mails.to, strict=True):
+            (token,) = [
+                line.rpartition("/")[2]
+                for line in mail.get_content().splitlines()
+                if "/answer/" in line
+            ]
+            found = base.conn.execute(
+                "select job_id, since, now() as at from qwf.pending_inputs"
+            ).fetchone()
+            assert found is not None
+            link = links.check(given.encode(), token, found["at"])
+            assert (link.job, link.by) == (found["job_id"], f"link:{to[0]}")
+            links.open_question(link, found, None)
+
+
+def test_a_hook_is_signed_tried_again_and_refuses_a_redirect(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """A Standard Webhooks library verifies each try, which all have one id; a redirect ends them."""
+    with http_server() as posts:
+        key = secret(tmp_path, "key", f"{SECRET}\n{OLD}\n")
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ops]
+            kind = "hook"
+            url = "{posts.url}"
+            private = true
+            secret-file = "{key}"
+        """,
+        )
+        posts.answers = [(503, {"Retry-After": "0"})]
+        deliver(start)
+        rule(base, "ops")
+        fail_a_job(base)
+        until(lambda: posts.got, "a request")
+        base.conn.execute("update qwf.jobs set run_at = now() where status = 'scheduled'")
+        until(lambda: len(posts.got) == 2, "the second try")
+        for post in posts.got:
+            for one in (SECRET, OLD):
+                body = Webhook(one).verify(post.body, post.headers)
+            assert body["text"] == "job 1 (load) failed: boom"
+            with pytest.raises(WebhookVerificationError):
+                Webhook(SECRET).verify(post.body + b" ", post.headers)
+        assert posts.got[0].headers["webhook-id"] == posts.got[1].headers["webhook-id"]
+        posts.answers = [(302, {"Location": posts.url})]
+        base.one("select qwf.test_alert('r')")
+        until(
+            lambda: base.one(
+                "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
+            ),
+            "the refusal",
+        )
+        error = base.one(
+            "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
+        )
+        assert "receiver ops: redirect of 127.0.0.1" in error
+        assert len(posts.got) == 3
+
+
+def test_a_message_survives_the_death_of_its_agent_and_of_the_mail_server(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """A mail may come twice only when its server died before it answered, with one Message-ID."""
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ada]
+            kind = "mail"
+            smtp = "smtp://127.0.0.1:{port}"
+            tls = false
+            to = ["ada@example.org"]
+        """,
+        )
+        rule(base, "ada", by="job")
+        agent = deliver(start)
+        mails.drop = 1
+        fail_a_job(base)
+        until(lambda: len(mails.taken) == 1, "the mail")
+        for pid in agent.processes():
+            os.killpg(pid, signal.SIGKILL)
+        agent.process.wait()
+        for _ in range(5):
+            fail_a_job(base)
+        deliver(start)
+        base.conn.execute("update qwf.jobs set lease_expires_at = now() where status = 'running'")
+        until(
+            lambda: (
+                not base.one(
+                    "select count(*) from qwf.jobs where task = 'qwf.send' and status in ('queued', 'running')"
+                )
+            ),
+            "all mails",
+        )
+        base.conn.execute("update qwf.jobs set run_at = now() where status = 'scheduled'")
+        until(lambda: len(mails.taken) >= 7, "all mails")
+        names = [mail["Message-ID"] for mail in mails.taken]
+        assert len(names) == 7
+        assert len(set(names)) == 6
+        assert base.invariants() == []
+
+
+def test_a_command_gets_the_message_and_its_exit_code_counts(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """Standard input is the message; exit code 64 is final."""
+    program = tmp_path / "page"
+    program.write_text(
+        f"#!/bin/sh\ncat > {tmp_path}/got.new && mv {tmp_path}/got.new {tmp_path}/got\nexit 64\n"
+    )
+    program.chmod(0o755)
+    configure(tmp_path, f'[receiver.pager]\nkind = "command"\nargv = ["{program}"]\n')
+    deliver(start)
+    rule(base, "pager")
+    base.one("select qwf.test_alert('r')")
+    until(lambda: (tmp_path / "got").exists(), "the message")
+    assert json.loads((tmp_path / "got").read_text())["state"] == "test"
+    until(lambda: base.one("select status = 'failed' from qwf.jobs"), "the end")
+    assert "receiver pager" in base.one("select last_error from qwf.jobs")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('kind = "hook"\nurl = "https://x.example"\nsecret-file = "KEY"', "others can read it (chmod 600)"),
+        ('kind = "hook"\nurl = "http://x.example"', "url has to begin with https://"),
+        ('kind = "mail"\nsmtp = "smtp://x"', "to has to be a list of addresses"),
+        ('kind = "fax"', "kind has to be one of hook, mail, command, ping"),
+        ('kind = "ping"\nurll = "https://x.example"', "did you mean 'url'?"),
+    ],
+)  # fmt: skip
+def test_an_agent_with_a_wrong_receiver_does_not_start(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    """The message names the receiver and says what to do."""
+    key = secret(tmp_path, "key", SECRET)
+    key.chmod(0o644)
+    configure(tmp_path, f"[receiver.ops]\n{text.replace('KEY', str(key))}\n")
+    code, said = run_agent(tmp_path, "--queue", "qwf.alerts", QWF_DSN="postgresql://nowhere/x")
+    assert code == MISCONFIGURED
+    assert "[receiver.ops]" in said
+    assert says in said

@@ -1,0 +1,121 @@
+"""The guard of requests to addresses of other people."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from qwf_agent import hooks
+from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.hooks import guarded_http
+from support.letterbox import http_server
+
+NEVER = [
+    "169.254.169.254", "fe80::1", "224.0.0.1", "ff02::1", "0.0.0.0", "0.1.2.3", "255.255.255.255",
+    "240.0.0.1", "::", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2002:a9fe:a9fe::", "fd00:ec2::254",
+    "::ffff:169.254.169.254", "::169.254.169.254", "168.63.129.16", "100.100.100.200",
+]  # fmt: skip
+PRIVATE = [
+    "127.0.0.1", "::1", "10.0.0.7", "192.168.1.1", "172.16.0.1", "fd00::1", "100.64.0.1",
+    "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:10.0.0.1", "::127.0.0.1",
+]  # fmt: skip
+PUBLIC = ["93.184.216.34", "2606:4700::1111", "64:ff9b::5db8:d822", "2002:5db8:d822::"]
+
+
+@pytest.mark.parametrize("address", NEVER)
+def test_no_option_reaches_a_link_local_multicast_or_reserved_address(address: str) -> None:
+    """Nor one that is wrapped in IPv6, nor where clouds keep secrets."""
+    assert guarded_http.why_refused(address, private=False)
+    assert guarded_http.why_refused(address, private=True)
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_private_address_needs_private(address: str) -> None:
+    """However it is written."""
+    assert "private = true" in str(guarded_http.why_refused(address, private=False))
+    assert guarded_http.why_refused(address, private=True) is None
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_a_public_address_is_reached(address: str) -> None:
+    """Also by way of a translator."""
+    assert guarded_http.why_refused(address, private=False) is None
+
+
+def test_a_name_that_resolves_anew_is_connected_to_as_it_was_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The name is resolved once: a server of names that changes its answer gains nothing."""
+    asked = []
+    real = socket.getaddrinfo
+
+    def resolve(host: str, port: Any, *args: Any, **more: Any) -> Any:
+        if host == "rebind.example":
+            asked.append(host)
+            host = "127.0.0.1" if len(asked) == 1 else "169.254.169.254"
+        return real(host, port, *args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with http_server() as posts:
+        url = posts.url.replace("127.0.0.1", "rebind.example")
+        hooks.post(url, {"x": 1}, private=True)
+        assert posts.got[0].headers["host"] == f"rebind.example:{posts.port}"
+    assert len(asked) == 1
+    with pytest.raises(PermanentError, match="link-local"):
+        hooks.post(url, {"x": 1}, private=True)
+
+
+def test_what_is_no_web_address_is_refused() -> None:
+    """Other schemes, users in the address, http to the world."""
+    for url in (
+        "file:///etc/passwd",
+        "https://a:b@example.org/",
+        "http://example.org/",
+        "gopher://x",
+    ):
+        with pytest.raises(PermanentError):
+            hooks.post(url, {})
+    with pytest.raises(PermanentError, match="private address"):
+        hooks.post("https://localhost/", {})
+    with pytest.raises(PermanentError):
+        hooks.post("http://0x7f.1/", {})
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(408, TemporaryError), (425, TemporaryError), (429, TemporaryError), (500, TemporaryError),
+     (503, TemporaryError), (400, PermanentError), (404, PermanentError), (301, PermanentError)],
+)  # fmt: skip
+def test_a_status_says_whether_another_try_may_help(status: int, kind: type[Exception]) -> None:
+    """429 says when."""
+    with http_server() as posts:
+        posts.answers = [(status, {"Retry-After": "7", "Location": "http://169.254.169.254/"})]
+        with pytest.raises(kind) as raised:
+            hooks.post(posts.url, b"x", private=True)
+        assert len(posts.got) == 1
+    if status == 429:
+        assert raised.value.retry_after_s == 7  # type: ignore[attr-defined]
+
+
+def test_a_server_that_sends_a_letter_a_second_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is that of the whole request."""
+    monkeypatch.delenv("http_proxy", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        began = time.monotonic()
+        with pytest.raises(TemporaryError, match="within 0.5 s"):
+            hooks.post(url, {}, private=True, timeout_s=0.5)
+        assert time.monotonic() - began < 5
+
+
+def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the proxy would choose the address."""
+    with http_server() as posts, http_server() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        hooks.post(posts.url, {}, private=True)
+        assert len(posts.got) == 1
+        assert proxy.got == []

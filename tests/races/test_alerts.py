@@ -1,0 +1,108 @@
+"""Alerts and what happens at the same moment: ticks, rules, kills."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from support.planted_bugs import put_in
+
+Db = psycopg.Connection[Any]
+RULE = json.dumps({"when": ["job_failed"], "by": "job", "do": {"receiver": "ops"}})
+
+
+def fails(db: Db, times: int = 1) -> None:
+    db.execute("select qwf.enqueue('t') from generate_series(1, %s)", (times,))
+    db.execute(
+        "select qwf.finish(job_id, token, 'fatal') from qwf.claim('default', 'w', %s)", (times,)
+    )
+
+
+def messages(db: Db) -> list[tuple[Any, ...]]:
+    query = (
+        "select job_id, count(*) from qwf.alert_messages where state = 'open' group by 1 order by 1"
+    )
+    return db.execute(query).fetchall()
+
+
+def test_a_killed_tick_loses_no_message_and_makes_none_twice(db: Db, dsn: str) -> None:
+    """Number, alert and job are one transaction: who dies before its commit has done nothing."""
+    db.execute("select qwf.set_alert('r', %s)", (RULE,))
+    for _ in range(5):
+        fails(db)
+        with psycopg.connect(dsn) as other:
+            other.execute("select qwf.tick()")
+            assert messages(other)
+            assert db.execute("select qwf.tick()").fetchone()  # finds the lock, does nothing
+            db.execute("select pg_terminate_backend(%s)", (other.info.backend_pid,))
+            with pytest.raises(psycopg.OperationalError):
+                other.execute("select 1")
+        db.execute("select qwf.tick()")
+    assert messages(db) == [(job, 1) for job, _ in messages(db)]
+    assert len(messages(db)) == 5
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []
+
+
+def test_two_ticks_at_once_match_each_event_once(db: Db, dsn: str) -> None:
+    """The second one gets no lock, and the events are not its own to match."""
+    db.execute("select qwf.set_alert('r', %s)", (RULE,))
+    fails(db, 10)
+    with psycopg.connect(dsn) as other:
+        other.execute("select _qwf.number_and_match()")
+        assert db.execute("select _qwf.number_and_match()").fetchone() == (0,)
+        fails(db)
+        assert db.execute("select _qwf.number_and_match()").fetchone() == (0,)
+    db.execute("select _qwf.number_and_match()")
+    assert [count for _, count in messages(db)] == [1] * 11
+
+
+def test_a_rule_that_is_set_while_events_are_matched_waits(db: Db, dsn: str) -> None:
+    """It begins with the events that have no number yet, not in the middle of a pass."""
+    fails(db)
+    with psycopg.connect(dsn) as tick, psycopg.connect(dsn) as admin:
+        tick.execute("select _qwf.number_and_match()")
+        admin.execute("set lock_timeout = '200 ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            admin.execute("select qwf.set_alert('r', %s)", (RULE,))
+    db.execute("select qwf.set_alert('r', %s)", (RULE,))
+    db.execute("select qwf.tick()")
+    assert messages(db) == []
+    fails(db)
+    db.execute("select qwf.tick()")
+    assert len(messages(db)) == 1
+
+
+def test_a_dropped_rule_sends_nothing_that_was_due(db: Db) -> None:
+    """Its alerts go with it."""
+    rule = {**json.loads(RULE), "for": "1 s"}
+    db.execute("select qwf.set_alert('r', %s)", (json.dumps(rule),))
+    fails(db)
+    db.execute("select qwf.tick()")
+    db.execute("select qwf.set_alert('r', null)")
+    db.execute("select pg_sleep(1.1)")
+    db.execute("select qwf.tick()")
+    assert messages(db) == []
+
+
+BUGS = [
+    ("_qwf.number_and_match", "for no key update skip locked", "for no key update"),
+    ("_qwf.fold_events", "e.seq > p_after", "e.seq >= 0"),
+    ("qwf.set_alert", "perform from _qwf.event_numbers n for no key update;", ""),
+]
+TESTS = {
+    "_qwf.number_and_match": test_two_ticks_at_once_match_each_event_once,
+    "_qwf.fold_events": test_a_rule_that_is_set_while_events_are_matched_waits,
+    "qwf.set_alert": test_a_rule_that_is_set_while_events_are_matched_waits,
+}
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=[bug[0] for bug in BUGS])
+def test_a_planted_bug_is_found(db: Db, dsn: str, bug: tuple[str, str, str]) -> None:
+    """The tests above fail if a lock or a bound is taken out."""
+    put_in(dsn, *bug)
+    db.execute("set lock_timeout = '2 s'")
+    with pytest.raises((AssertionError, psycopg.errors.LockNotAvailable, pytest.fail.Exception)):
+        TESTS[bug[0]](db, dsn)

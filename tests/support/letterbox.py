@@ -1,0 +1,132 @@
+"""A mail server and an HTTP server on loopback, for tests of what alerts send."""
+
+from __future__ import annotations
+
+import contextlib
+import email
+import email.message
+import email.policy
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
+
+PASSWORD = "s3cret"
+
+
+class Mails:
+    """What the mail server has taken. `answers` are its next replies to a mail, `drop` is how often
+    it takes a mail and dies before it answers."""
+
+    def __init__(self) -> None:
+        self.taken: list[email.message.EmailMessage] = []
+        self.to: list[list[str]] = []
+        self.answers: list[str] = []
+        self.drop = 0
+
+    async def handle_DATA(self, server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802
+        if self.answers:
+            return self.answers.pop(0)
+        found = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        assert isinstance(found, email.message.EmailMessage)
+        self.taken.append(found)
+        self.to.append(envelope.rcpt_tos)
+        if self.drop:
+            self.drop -= 1
+            server.transport.abort()
+        return "250 OK"
+
+
+class Post(NamedTuple):
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Posts:
+    """What the HTTP server has got, and its next replies: a status with headers."""
+
+    def __init__(self) -> None:
+        self.got: list[Post] = []
+        self.answers: list[tuple[int, dict[str, str]]] = []
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hook"
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for localhost, which signs itself, and its key."""
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+         "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return cert, key
+
+
+@contextlib.contextmanager
+def mail_server(folder: Path, tls: bool = True) -> Iterator[tuple[Mails, int, Path]]:
+    """A mail server: what it has taken, its port, and its certificate. With `tls` it wants STARTTLS
+    and the password of the user qwf."""
+    mails = Mails()
+    cert, key = certificate(folder)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+
+    def login(_server: Any, _session: Any, _envelope: Any, _kind: str, data: Any) -> AuthResult:
+        good = isinstance(data, LoginPassword) and data == LoginPassword(b"qwf", PASSWORD.encode())
+        return AuthResult(success=good)
+
+    options: dict[str, Any] = {"authenticator": login, "tls_context": context} if tls else {}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    controller = Controller(
+        mails, hostname="127.0.0.1", port=port, auth_required=tls, require_starttls=tls, **options
+    )
+    controller.start()
+    try:
+        yield mails, port, cert
+    finally:
+        controller.stop()
+
+
+@contextlib.contextmanager
+def http_server() -> Iterator[Posts]:
+    """A web server that keeps what it gets."""
+    posts = Posts()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:  # noqa: N802
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            posts.got.append(Post(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+            status, headers = posts.answers.pop(0) if posts.answers else (200, {})
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_GET = do_POST  # noqa: N815
+
+        def log_message(self, *_args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    posts.port = server.server_address[1]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield posts
+    finally:
+        server.shutdown()
+        server.server_close()
