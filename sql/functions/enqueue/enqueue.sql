@@ -71,9 +71,8 @@ begin
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by,
-      _qwf.limit_place(enqueue.limit_by),
-      enqueue.on_failure, coalesce(enqueue.project, ''), _qwf.is_checked(enqueue.labels),
-      coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now)
+      _qwf.limit_place(enqueue.limit_by), enqueue.on_failure, coalesce(enqueue.project, ''),
+      _qwf.is_checked(enqueue.labels), coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now)
     returning j.id into v_id;
     if v_asleep and not v_later then
       perform _qwf.wake(enqueue.queue, 1);

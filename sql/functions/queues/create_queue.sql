@@ -22,15 +22,14 @@ as $$
 declare
   v_limited boolean;
 begin
-  if starts_with(create_queue.name, 'qwf.') and not exists (
-    select from qwf.queues q where q.name = create_queue.name)
-    or create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
+  if coalesce(create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$', true) then
     raise exception using errcode = 'QW005', message = 'invalid queue name',
       detail = format('name: %L', left(create_queue.name, 200)),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
   perform _qwf.refuse_engine_name('queue', create_queue.name)
-  where starts_with(create_queue.name, 'qwf.') and create_queue.name <> 'qwf.runs';
+  where starts_with(create_queue.name, 'qwf.')
+    and not exists (select from qwf.queues q where q.name = create_queue.name);
   if not _qwf.is_duration(create_queue.lease, '1 day', p_least => '1 s')
     or not _qwf.is_duration(create_queue.timeout, '366 days')
     or not _qwf.is_duration(create_queue.retention, '1000 years')
@@ -41,8 +40,7 @@ begin
       detail = format(
         'lease %s, timeout %s, retention %s, max_running %s, placement %L, on_failure %L',
         create_queue.lease, create_queue.timeout, create_queue.retention,
-        create_queue.max_running, left(create_queue.placement, 200),
-        left(create_queue.on_failure, 200)),
+        create_queue.max_running, left(create_queue.placement, 99), left(create_queue.on_failure, 99)),
       hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
         'placement is spread or pack, on_failure is fail or ask';
