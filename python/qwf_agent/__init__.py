@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from qwf_agent.app import (
         FROM_AGENT,
         App,
+        Call,
         Job,
         NotCompleted,
         PermanentError,
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "Release", "TemporaryError",
-    "__version__", "cell_for", "events", "jobs", "runs",
+    "FROM_AGENT", "App", "Call", "Job", "NotCompleted", "PermanentError", "Release",
+    "TemporaryError", "__version__", "cell_for", "events", "jobs", "runs",
 ]  # fmt: skip
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
+from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.link import Link
+from qwf_agent.agent.running_body import RunningBody
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.worker import Worker
 
@@ -20,9 +22,9 @@ class LogSender:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._asking: list[Call] = []
+        self._asking: list[SentCall] = []
         self._sent: dict[int, int] = {}  # by followed job: number of printed bytes when last sent
-        self._sending: dict[int, Call] = {}
+        self._sending: dict[int, SentCall] = {}
         self._next_at = 0.0
 
     def step(self, workers: Iterable[Worker], slots: Iterable[Slot], now: float) -> None:
@@ -38,18 +40,23 @@ class LogSender:
                 self._sent.pop(job_id, None)
         if self._sent and now >= self._next_at and self._link.up:
             self._next_at = now + EVERY_S
-            running = {slot.claims[0].job_id: slot for slot in slots if slot.claims}
+            running = {
+                claim.job_id: (claim, body)
+                for slot in slots
+                for body in slot.bodies()
+                for claim in body.claims
+            }
             self._sent = {job: sent for job, sent in self._sent.items() if job in running}
             for job_id in self._sent.keys() - self._sending.keys():
-                self._send(job_id, running[job_id])
+                self._send(*running[job_id])
 
     def next_at(self) -> float:
         """When there may be something to send."""
         return self._next_at if self._sent and self._link.up else float("inf")
 
-    def _send(self, job_id: int, slot: Slot) -> None:
-        printed, tail = slot.body.printed(TAIL_BYTES)
-        if printed > self._sent[job_id]:
-            self._sent[job_id] = printed
-            token = slot.claims[0].token
-            self._sending[job_id] = self._link.send(db.report_log(job_id, token, printed, tail))
+    def _send(self, claim: Claim, body: RunningBody) -> None:
+        printed, tail = body.printed(TAIL_BYTES)
+        if printed > self._sent[claim.job_id]:
+            self._sent[claim.job_id] = printed
+            query = db.report_log(claim.job_id, claim.token, printed, tail)
+            self._sending[claim.job_id] = self._link.send(query)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
+from qwf_agent.agent.body_shapes import BodyShapes
 from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.claim import Claim, Claimant
 from qwf_agent.agent.slot import Slot
@@ -33,6 +34,7 @@ class Pool:
         self.admit: Callable[[Claim], bool] | None = None
         # Whether the child of a slot may load the model that a job needs.
         self.may_load: Callable[[Claim, Slot], bool] | None = None
+        self.shapes = BodyShapes()
         self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
@@ -40,7 +42,18 @@ class Pool:
 
     def claims(self) -> list[Claim]:
         """All jobs in the backlog and in the slots."""
-        return [*self.backlog, *(claim for slot in self.slots for claim in slot.claims)]
+        return [*self.backlog, *self.claims_in_slots()]
+
+    def claims_in_slots(self) -> list[Claim]:
+        """All jobs in the slots."""
+        return [claim for slot in self.slots for claim in slot.claims.values()]
+
+    def add(self, claims: list[Claim]) -> None:
+        """Put jobs that a claim has brought into the backlog."""
+        self.backlog.extend(claims)
+        if self.shapes.exist() and claims:
+            self.shapes.note(claims)
+            self.batch_size.note_claimed([claim.shape for claim in claims])
 
     def model(self) -> str | None:
         """The model to claim jobs for: a loaded one that is not in use now, else any loaded one."""
@@ -53,8 +66,8 @@ class Pool:
         loads = [slot.held.loads for slot in self.slots]
         return {
             "current_model": self.model(),
-            "slots": len(self.slots),
-            "busy": sum(1 for slot in self.slots if slot.claims),
+            "slots": len(self.slots) * self.shapes.places(),
+            "busy": sum(len(body.claims) for slot in self.slots for body in slot.bodies()),
             "backlog": len(self.backlog),
             "models": [
                 _model_of(slot, now)
@@ -75,9 +88,7 @@ class Pool:
 
     def has_any_of(self, worker: Claimant) -> bool:
         """Return True if the backlog or a slot has a job of this worker."""
-        return any(claim.worker is worker for claim in self.backlog) or any(
-            claim.worker is worker for slot in self.slots for claim in slot.claims
-        )
+        return any(claim.worker is worker for claim in self.claims())
 
     def busy(self) -> bool:
         """Return True if there are jobs, or children that are starting."""
@@ -87,7 +98,9 @@ class Pool:
 
     def any_long(self, now: float) -> bool:
         """Return True if a body has run long enough to be measured."""
-        return any(slot.claims and slot.body.seconds(now) > MEASURE_AFTER_S for slot in self.slots)
+        return any(
+            body.seconds(now) > MEASURE_AFTER_S for slot in self.slots for body in slot.bodies()
+        )
 
     def work_s(self) -> float:
         """How long every child is expected to have work; 0 if one runs its last job."""
@@ -130,11 +143,14 @@ class Pool:
         cards_are_busy = False
         while self.backlog:
             claim = self.backlog.popleft()
+            if self.shapes.waits(claim, self.backlog):
+                kept.append(claim)
+                continue
             seconds = self.batch_size.expected(claim.task)
             free = [] if claim.heavy and cards_are_busy else self._free_for(claim, seconds)
             slot = self._best_of(free, claim)
             if slot is not None and self._may_start(claim):
-                slot.assign(claim, seconds)
+                self._assign(slot, claim, seconds)
                 continue
             kept.append(claim)
             if free:
@@ -145,6 +161,14 @@ class Pool:
         self.backlog.extendleft(reversed(kept))
         for slot in self.slots:
             slot.flush()
+
+    def _assign(self, slot: Slot, claim: Claim, seconds: float) -> None:
+        """Give the job to the child of the slot, with others of its batch."""
+        if not claim.is_batched:
+            slot.assign(claim, seconds)
+            return
+        batch = self.shapes.take_batch(claim, self.backlog, slot.jobs_left, self._may_start)
+        slot.assign_batch(batch, seconds)
 
     def _hand_out_rated(self) -> None:
         """Hand jobs whose start is counted already to children that begin them now: before all
@@ -157,14 +181,17 @@ class Pool:
             free = [
                 slot
                 for slot in self.slots
-                if (slot.heavy or not claim.heavy) and slot.could_begin(now)
+                if (slot.heavy or not claim.heavy)
+                and slot.startable(1, now) > 0
+                and slot.jobs.takes_beside(claim) is not False
             ]
             slot = self._best_of(free, claim)
             if slot is None or not self._may_start(claim):
                 kept.append(claim)
                 continue
-            self.take_back(slot)
-            slot.assign(claim, self.batch_size.expected(claim.task))
+            if not claim.is_concurrent:
+                self.take_back(slot)
+            self._assign(slot, claim, self.batch_size.expected(claim.task))
         self.backlog.extendleft(reversed(kept))
 
     def take_back(self, slot: Slot) -> None:
@@ -173,7 +200,7 @@ class Pool:
 
     def slot_of(self, claim: Claim) -> Slot | None:
         """The slot whose child has the job."""
-        return next((slot for slot in self.slots if claim in slot.claims), None)
+        return next((slot for slot in self.slots if slot.claims.get(claim.ticket) is claim), None)
 
     def find(self, token: str) -> Claim | None:
         """The claim with this token, if the agent holds it."""
@@ -187,7 +214,7 @@ class Pool:
         return [
             slot
             for slot in self.slots
-            if (slot.heavy or not claim.heavy) and slot.has_room(seconds, BATCH_S)
+            if (slot.heavy or not claim.heavy) and slot.has_room(claim, seconds, BATCH_S)
         ]
 
     def _best_of(self, free: list[Slot], claim: Claim) -> Slot | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from qwf_agent.app import Job
 from qwf_agent.app.folder_mark import FolderMark, digest, moment
@@ -17,15 +17,21 @@ from qwf_agent.child.cancel import BodyEvents
 from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, OutRootFailed, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
-from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.system.writable import UNWRITABLE, why_unwritable
+
+
+class ProgressBoard(Protocol):
+    """Where the progress of bodies is written."""
+
+    def report(self, ticket: int, fraction: float, message: str) -> None:
+        """Write how far the body of this job is."""
 
 
 class JobContext:
     """One job, as its body sees it. What most bodies do not take is made when it is asked for."""
 
     def __init__(
-        self, work: Work, scoreboard: Scoreboard, events: BodyEvents,
+        self, work: Work, scoreboard: ProgressBoard, events: BodyEvents,
         moved: Callable[[int, Moved], None],
     ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
@@ -98,7 +104,7 @@ class JobContext:
 class StatusCallback:
     """The function that a body gets as `status_callback`."""
 
-    def __init__(self, scoreboard: Scoreboard, ticket: int) -> None:
+    def __init__(self, scoreboard: ProgressBoard, ticket: int) -> None:
         self._scoreboard = scoreboard
         self._ticket = ticket
         self._lock = threading.Lock()

@@ -18,7 +18,7 @@ CHECKSUM = struct.Struct("<I")  # of all that follows in the record
 # Ticket, time on the monotonic clock, whether it is still loading, what the body hears.
 RUNNING = struct.Struct("<Qd?B")
 PROGRESS = struct.Struct("<QQdI")  # version, ticket, fraction, length of the message that follows
-RUNNING_AT, PROGRESS_AT = 0, 64
+RUNNING_AT, ON_CPU_AT, PROGRESS_AT = 0, 48, 64
 READS = 3  # how often a record that is just being written is read
 # What a body hears when it should give its job back: nothing; it may ask its `job`; it has asked to
 # be told.
@@ -63,6 +63,23 @@ class Scoreboard:
     def load(self, ticket: int) -> None:
         """Note that loading the code or model of this job starts now (child)."""
         self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), True, NOTHING))
+
+    def step(self, ticket: int) -> None:
+        """Note that one of many bodies goes on now, until `rest` (child)."""
+        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), False, NOTHING))
+        self._page[ON_CPU_AT] = 1
+
+    def rest(self) -> None:
+        """Note that this body waits again (child)."""
+        self._page[ON_CPU_AT] = 0
+
+    def beat(self) -> None:
+        """Note that the event loop of many bodies is alive (child)."""
+        self._write(RUNNING_AT, RUNNING.pack(0, time.monotonic(), False, NOTHING))
+
+    def is_on_cpu(self) -> bool:
+        """Return True if one of many bodies is in a step, that of `running` (parent)."""
+        return self._page[ON_CPU_AT] == 1
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
         """Write how far the body is (child)."""

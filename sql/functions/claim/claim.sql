@@ -97,8 +97,7 @@ begin
     end if;
   end if;
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
-  select bool_or(p.run_id is not null), bool_or(p.rare)
-    into v_nodal, v_rare from unnest(v_jobs) p;
+  select bool_or(p.run_id is not null), bool_or(p.rare) into v_nodal, v_rare from unnest(v_jobs) p;
   if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
     perform _qwf.wake_another(
@@ -122,7 +121,8 @@ begin
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
     j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
     p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
-    j.created_at), coalesce(j.id = any (v_special.rated), false), null::jsonb;
+    j.created_at), coalesce(j.id = any (v_special.rated), false), null::jsonb,
+    j.attempt > 3 and _qwf.runs_alone(j.id);
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;
