@@ -26,7 +26,9 @@ from qwf_agent.agent.ticker import Ticker
 from qwf_agent.agent.worker import Worker
 
 JOB: dict[str, Any] = {
-    **dict.fromkeys(("run_id", "node_id", "project", "out_dir", "labels", "light", "rated")),
+    **dict.fromkeys(
+        ("run_id", "node_id", "project", "out_dir", "labels", "light", "rated", "alone")
+    ),
     "attempt": 1,
     "stall_timeout": None,
     **dict.fromkeys(("required_model", "inputs", "created_at", "timeout")),

@@ -91,6 +91,7 @@ class Case:
     batch_size: BatchSize = field(default_factory=lambda: size(1))
     backlog: list[Job] = field(default_factory=list)
     held: int = 0
+    gathering: int = 0
 
 
 IDLE, BUSY = OneSlot(), OneSlot(has=1, work_s=0.1)

@@ -30,6 +30,7 @@ class Pool:
         self.backlog: deque[Claim] = deque()
         self.batch_size = batch_size
         self.held = 0  # jobs of the backlog whose model server is not ready
+        self.gathering = 0  # jobs of the backlog that wait for others of their batch
         # Whether a job that needs a model may start now. It is asked when there is a slot for it.
         self.admit: Callable[[Claim], bool] | None = None
         # Whether the child of a slot may load the model that a job needs.
@@ -140,11 +141,12 @@ class Pool:
         if len(self.slots) == 1:  # the usual case, for which there is nothing to choose
             self.slots[0].take_ordinary(self.backlog, self.batch_size.expected, BATCH_S)
         kept: deque[Claim] = deque()
-        cards_are_busy = False
+        cards_are_busy, self.gathering = False, 0
         while self.backlog:
             claim = self.backlog.popleft()
             if self.shapes.waits(claim, self.backlog):
                 kept.append(claim)
+                self.gathering += 1
                 continue
             seconds = self.batch_size.expected(claim.task)
             free = [] if claim.heavy and cards_are_busy else self._free_for(claim, seconds)

@@ -88,9 +88,10 @@ class Waiting(Protocol):
 
 class Takers(Protocol):
     """All slots, and the jobs that are claimed but in no slot yet. Of these, `held` wait for a
-    model server."""
+    model server, and `gathering` for more jobs of their batch."""
 
     held: int
+    gathering: int
     batch_size: BatchSize
 
     @property
@@ -133,6 +134,7 @@ def room_of(pool: Takers, now: float, more: bool) -> Room:
     model server leave room for others."""
     slots, size = pool.slots, pool.batch_size
     waiting = len(pool.backlog) - min(pool.held, MOST_HELD * len(slots))
+    more = more or pool.gathering > 0
     total = _room_of(slots, waiting, size, now, more)
     heavy = [slot for slot in slots if slot.heavy]
     startable = _startable(slots, pool.backlog, size, now) if total else 0

@@ -248,6 +248,7 @@ def _attempt_line(row: Row, *, gist: bool = False) -> BreakableLine:
         f"{row['cpu_seconds']:.1f} s CPU" if (row.get("cpu_seconds") or 0) >= 0.05 else None,
         f"{size(row['gpu_peak_bytes'])} GPU" if row.get("gpu_peak_bytes") else None,
         words.tokens(row.get("usage")),
+        words.batch(row.get("batch")),
     ]
     outcome = row["outcome"]
     number = Text(f"attempt {row['attempt']}", "bold")

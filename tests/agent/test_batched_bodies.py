@@ -1,0 +1,130 @@
+"""A body gets many jobs in one call."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from support.harness import Database, StartAgent, until
+
+
+def reasons(base: Database, job: int) -> list[tuple[str, str | None]]:
+    return [(one["outcome"], one["reason"]) for one in base.attempts(job)]
+
+
+def test_each_job_of_a_batch_has_an_end_of_its_own(base: Database, start: StartAgent) -> None:
+    """Item 7 raises: the others are completed, and it is tried again, alone."""
+    ids = [base.enqueue("double", {"number": n}, backoff="[0]") for n in range(31)]
+    bad = base.enqueue("double", {"number": "bad"}, max_attempts=2, backoff="[0]")
+    empty = base.enqueue("double", {"number": "nothing"})
+    agent = start("--app", "many")
+    done = [base.ended(job) for job in ids]
+    assert [one["output"]["double"] for one in done] == [2 * n for n in range(31)]
+    assert base.ended(bad)["status"] == "failed"
+    assert base.job(bad)["last_error"].startswith("ValueError: no number")
+    assert base.attempts(bad)[1]["log_tail"] == "1 calls\n"
+    assert base.ended(empty)["output"] == {}
+    largest = max(done, key=lambda one: one["output"]["together"])
+    together = largest["output"]["together"]
+    assert 16 < together <= 32  # the first claims bring few
+    attempt = base.attempts(largest["id"])[0]
+    assert attempt["log_tail"] == f"{together} calls\n"
+    assert attempt["batch"]["size"] == together
+    assert len(attempt["batch"]["jobs"]) == min(20, together)
+    assert base.attempts(bad)[1]["batch"] is None
+    assert attempt["cpu_seconds"] >= 0
+    assert base.one("select slots from qwf.workers") == 50
+    assert base.invariants() == []
+    assert agent.stop() == 0
+
+
+def test_a_poison_job_kills_its_neighbours_once(base: Database, start: StartAgent) -> None:
+    ids = [base.enqueue("double", {"number": n}) for n in range(40)]
+    poison = base.enqueue("double", {"number": "poison"}, max_losses=1)
+    ids += [base.enqueue("double", {"number": n}) for n in range(40)]
+    start("--app", "many")
+    for job in ids:
+        done = base.ended(job)
+        assert (done["status"], done["losses"]) == ("completed", 0)
+        assert done["attempt"] <= 2
+    assert base.ended(poison)["status"] == "failed"
+    assert reasons(base, poison)[-1] == ("lost", "crashed")
+    assert base.invariants() == []
+
+
+def test_a_batch_waits_a_moment_to_be_full(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "many")
+    args = {"file": str(tmp_path / "begun"), "seconds": 0.0}
+    base.ended(base.enqueue("slow", args))  # so that the agent claims more than one
+    ids = [base.enqueue("slow", args) for _ in range(4)]
+    assert {base.ended(job)["output"]["together"] for job in ids} == {4}
+
+
+def test_the_clock_of_a_batch_and_a_cancel_of_one_job(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """The longest timeout counts. All are given back, and run alone; a cancelled job ends with its
+    batch."""
+    start("--app", "many")
+    mark = tmp_path / "begun"
+    base.ended(base.enqueue("slow", {"file": str(tmp_path / "x"), "seconds": 0.0}))
+    long = {"file": str(mark), "seconds": 3.0}
+    ids = [base.enqueue("slow", long, timeout=f"{1 + 30 * n} s") for n in range(3)]
+    until(mark.exists, "the body")
+    base.conn.execute("select qwf.cancel_job(%s)", [ids[1]])
+    assert base.ended(ids[1])["status"] == "cancelled"
+    for job in (ids[0], ids[2]):
+        assert base.ended(job)["status"] == "completed", base.attempts(job)
+        assert base.job(job)["output"]["cancelled"] is False
+    mark.unlink()
+    late = [base.enqueue("slow", {**long, "seconds": 30.0}, timeout="1 s", max_losses=1)
+            for _ in range(2)]  # fmt: skip
+    for job in late:
+        assert base.ended(job)["status"] == "failed"
+        assert reasons(base, job)[-1] == ("lost", "timeout")
+    assert base.invariants() == []
+
+
+def test_worker_off_and_a_killed_child_count_against_no_job_of_a_batch(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    agent = start("--app", "many", "--host", "box")
+    mark = tmp_path / "begun"
+    base.ended(base.enqueue("slow", {"file": str(tmp_path / "x"), "seconds": 0.0}))
+    ids = [base.enqueue("slow", {"file": str(mark), "seconds": 2.0}) for _ in range(4)]
+    until(mark.exists, "the body")
+    base.conn.execute("select qwf.worker_control('box', 'default', 'off', 'hard')")
+    until(lambda: {base.job(job)["status"] for job in ids} == {"queued"}, "the release")
+    assert {reasons(base, job)[0] for job in ids} == {("released", "stop")}, base.attempts(ids[0])
+    base.conn.execute("select qwf.worker_control('box', 'default', 'on')")
+    assert {base.ended(job)["status"] for job in ids} == {"completed"}
+    mark.unlink()
+    ids = [base.enqueue("slow", {"file": str(mark), "seconds": 2.0}) for _ in range(4)]
+    until(mark.exists, "the body")
+    os.kill(agent.children()[0], signal.SIGKILL)
+    for job in ids:
+        assert (base.ended(job)["status"], base.job(job)["losses"]) == ("completed", 0)
+
+
+def test_a_batch_has_a_warm_model(base: Database, start: StartAgent) -> None:
+    ids = [base.enqueue("infer", {"x": n}, model="doubler") for n in range(50)]
+    start("--app", "many")
+    done = [base.ended(job)["output"] for job in ids]
+    assert [one["is"] for one in done] == [2 * n for n in range(50)]
+    assert max(one["together"] for one in done) == 16
+    stats: dict[str, Any] = until(
+        lambda: (found := base.one("select stats from qwf.workers")) and found.get("model_loads")
+        and found, "a heartbeat",
+    )  # fmt: skip
+    assert stats["model_loads"] == 1
+
+
+def test_a_wrong_number_of_results_fails_all(base: Database, start: StartAgent) -> None:
+    ids = [base.enqueue("wrong", max_attempts=1) for _ in range(3)]
+    start("--app", "many")
+    for job in ids:
+        assert "must return a list with one result for each of its" in base.ended(job)["last_error"]
