@@ -7,6 +7,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import psycopg
+import pytest
+
+from qwf_agent import App, Call
+from qwf_agent.testing.run import run_until_idle
 from support.harness import Database, StartAgent, until
 
 
@@ -128,3 +133,68 @@ def test_a_wrong_number_of_results_fails_all(base: Database, start: StartAgent) 
     start("--app", "many")
     for job in ids:
         assert "must return a list with one result for each of its" in base.ended(job)["last_error"]
+
+
+async def naps() -> None: ...
+
+
+async def listens(cancel_event: Any) -> None: ...
+
+
+def nothing() -> None: ...
+
+
+def of_calls(calls: list[Call]) -> list[None]:
+    return [None for _ in calls]
+
+
+def with_out(calls: list[Call], out: Any) -> list[None]: ...  # type: ignore[empty-body]
+
+
+def with_job(calls: list[Call], job: Any) -> list[None]: ...  # type: ignore[empty-body]
+
+
+def with_more(calls: list[Call], factor: int) -> list[None]: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("options", "function", "reason"),
+    [
+        ({"concurrency": 0}, naps, "concurrency has to be 1 to 500, not 0"),
+        ({"concurrency": 501}, naps, "concurrency has to be 1 to 500, not 501"),
+        ({"concurrency": True}, naps, "concurrency has to be a whole number, not True"),
+        ({"concurrency": 5}, nothing, "write async def nothing"),
+        ({"concurrency": 5}, listens, "take out its parameter cancel_event"),
+        ({"concurrency": 5, "batch": 5}, naps, "give it one of them"),
+        ({"batch": 0}, of_calls, "batch has to be 1 to 500, not 0"),
+        ({"batch": 5, "batch_wait": 1.5}, of_calls, "batch_wait has to be 0 to 1 second, not 1.5"),
+        ({"batch": 5, "batch_wait": "1 s"}, of_calls, "batch_wait has to be a number of seconds"),
+        ({"batch": 5}, nothing, "has one parameter, calls: list"),
+        ({"batch": 5}, with_more, "write def with_more"),
+        ({"batch": 5}, with_out, "no parameter out: write call.out"),
+        ({"batch": 5}, with_job, "no parameter job: write call.job"),
+    ],
+)
+def test_what_cannot_be_such_a_body_is_refused_when_it_is_registered(
+    options: dict[str, Any], function: Any, reason: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=reason):
+        App().task(**options)(function)
+
+
+def test_the_arguments_of_a_batch_are_given_by_name(base: Database) -> None:
+    task = App().task("t", batch=5)(of_calls)
+    with psycopg.connect(base.dsn) as conn:
+        job = task.enqueue(conn, text="a", priority_of_it=5)
+        with pytest.raises(TypeError, match="give its arguments by their names"):
+            task.enqueue(conn, "a")
+    assert base.job(job)["inputs"] == {"text": "a", "priority_of_it": 5}
+    assert task([Call({"text": "a"})]) == [None]
+
+
+def test_a_test_runs_both_kinds_in_its_own_process(base: Database) -> None:
+    ids = [base.enqueue("nap"), base.enqueue("double", {"number": 2})]
+    ids += [base.enqueue("double", {"number": "bad"}, max_attempts=1)]
+    done = run_until_idle(base.dsn, "many")
+    assert [one.outcome for one in done.ran] == ["completed", "completed", "error"]
+    assert {one.job_id for one in done.ran} == set(ids)

@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 SHORT_LEASE = "update qwf.settings set lease = '6 s', heartbeat = '1 s'"
 CHAPTERS = [
     pytest.param(text, id=f"{name}: {title}")
-    for name in ("recipes", "coming-from", "commands", "checkpoints")
+    for name in ("recipes", "coming-from", "commands", "checkpoints", "many-jobs")
     for title, text in chapters(DOCS / f"{name}.md").items()
 ]
 
