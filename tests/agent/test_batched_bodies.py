@@ -128,6 +128,23 @@ def test_a_batch_has_a_warm_model(base: Database, start: StartAgent) -> None:
     assert stats["model_loads"] == 1
 
 
+def test_jobs_of_a_rate_run_in_batches(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    """They begin when they are claimed: in one body, not one after the other."""
+    base.conn.execute("select qwf.create_limit('api', starts => 200, per => '1 min')")
+    agent = start("--app", "many")
+    for n in range(40):
+        base.enqueue("double", {"number": n})
+    until(lambda: not base.one("select count(*) from qwf.jobs where finished_at is null"))
+    mark = tmp_path / "begun"
+    blocks = base.enqueue("slow", {"file": str(mark), "seconds": 2.0})
+    until(mark.exists, "a body to wait for")
+    ids = [base.enqueue("double", {"number": n}, limit_by="api") for n in range(60)]
+    together = [base.ended(job)["output"]["together"] for job in ids]
+    assert max(together) >= 8
+    assert base.ended(blocks)["status"] == "completed"
+    assert agent.stop() == 0
+
+
 def test_a_wrong_number_of_results_fails_all(base: Database, start: StartAgent) -> None:
     ids = [base.enqueue("wrong", max_attempts=1) for _ in range(3)]
     start("--app", "many")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -50,7 +51,7 @@ class BodyShapes:
         return min((_wait_until(one) for one in backlog if _wait_until(one)), default=float("inf"))
 
     def take_batch(
-        self, claim: Claim, backlog: Any, most: int, may_start: Callable[[Claim], bool]
+        self, claim: Claim, backlog: deque[Claim], most: int, may_start: Callable[[Claim], bool]
     ) -> list[Claim]:
         """The jobs to run with this one, itself first; the others leave the backlog."""
         batch = [claim]

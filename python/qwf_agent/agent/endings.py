@@ -140,7 +140,7 @@ class Endings:
         if body is not None and claim.is_concurrent and not body.is_loading():
             claim.kill_at = min(claim.kill_at, time.monotonic() + _grace(claim))
             slot.tell(claim, "end", claim.kill_at)
-        elif body is None or all(one.forced_outcome or one.dropped for one in body.claims):
+        elif body is None or all(map(_has_to_end, body.claims)):
             slot.kill()
 
     def apply_verdict(self, claim: Claim | None, verdict: str, kill_at: float) -> None:
@@ -215,6 +215,10 @@ class Endings:
 def neighbour(error: str) -> JobOutcome:
     """The outcome of a job whose process ended while it ran other jobs, too: it is not to blame."""
     return JobOutcome("released", error=error, detail={"reason": "neighbour"})
+
+
+def _has_to_end(claim: Claim) -> bool:
+    return claim.forced_outcome is not None or claim.dropped or claim.cancelled
 
 
 def _grace(claim: Claim) -> float:

@@ -152,7 +152,7 @@ class Pool:
             free = [] if claim.heavy and cards_are_busy else self._free_for(claim, seconds)
             slot = self._best_of(free, claim)
             if slot is not None and self._may_start(claim):
-                self._assign(slot, claim, seconds)
+                self._assign(slot, claim, seconds, self.backlog)
                 continue
             kept.append(claim)
             if free:
@@ -164,22 +164,23 @@ class Pool:
         for slot in self.slots:
             slot.flush()
 
-    def _assign(self, slot: Slot, claim: Claim, seconds: float) -> None:
-        """Give the job to the child of the slot, with others of its batch."""
+    def _assign(self, slot: Slot, claim: Claim, seconds: float, others: deque[Claim]) -> None:
+        """Give the job to the child of the slot, with those of the others that are of its batch."""
         if not claim.is_batched:
             slot.assign(claim, seconds)
             return
-        batch = self.shapes.take_batch(claim, self.backlog, slot.jobs_left, self._may_start)
+        batch = self.shapes.take_batch(claim, others, slot.jobs_left, self._may_start)
         slot.assign_batch(batch, seconds)
 
     def _hand_out_rated(self) -> None:
         """Hand jobs whose start is counted already to children that begin them now: before all
         others, also before those that such a child has not started."""
         now = time.monotonic()
-        first = [claim for claim in self.backlog if claim.rated]
+        first = deque(claim for claim in self.backlog if claim.rated)
         self.backlog = deque(claim for claim in self.backlog if not claim.rated)
         kept = []
-        for claim in first:
+        while first:
+            claim = first.popleft()
             free = [
                 slot
                 for slot in self.slots
@@ -193,7 +194,7 @@ class Pool:
                 continue
             if not claim.is_concurrent:
                 self.take_back(slot)
-            self._assign(slot, claim, self.batch_size.expected(claim.task))
+            self._assign(slot, claim, self.batch_size.expected(claim.task), first)
         self.backlog.extendleft(reversed(kept))
 
     def take_back(self, slot: Slot) -> None:

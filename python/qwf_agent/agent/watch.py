@@ -98,7 +98,7 @@ class Watch:
                 why = DID_NOT_STOP if one.cancelled else SWITCHED_OFF
                 one.forced_outcome = one.forced_outcome or why
             slot.kill()
-        elif any(one.forced_outcome is not None for one in claims):
+        elif all(one.forced_outcome is not None for one in claims):
             return
         elif (trip := watchdogs.check(self._observe(slot, body, claim, seconds, now))) is not None:
             self._endings.trip(slot, body, claim, trip)
