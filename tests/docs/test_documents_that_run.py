@@ -19,8 +19,14 @@ SHORT_LEASE = "update qwf.settings set lease = '6 s', heartbeat = '1 s'"
 CHAPTERS = [
     pytest.param(text, id=f"{name}: {title}")
     for name in (
-        "recipes", "coming-from", "commands", "checkpoints", "signals", "when-things-go-wrong",
-    )  # fmt: skip
+        "recipes",
+        "coming-from",
+        "commands",
+        "checkpoints",
+        "signals",
+        "when-things-go-wrong",
+        "many-jobs",
+    )
     for title, text in chapters(DOCS / f"{name}.md").items()
 ]
 

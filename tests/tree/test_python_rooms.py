@@ -26,7 +26,7 @@ USES: dict[str, set[str]] = {
     "system": set(),
     "child": {"app", "llm", "qwf_agent", "system"},
     "servers": {"config", "system"},
-    "agent": {"child", "llm", "qwf_agent", "servers", "system"},
+    "agent": {"app", "child", "llm", "qwf_agent", "servers", "system"},
     "testing": {"agent", "app", "child", "embedded", "llm", "migrate"},
     "__main__": {"agent", "child", "config", "servers", "system"},
     "look": {"app", "config", "migrate", "qwf_agent", "system"},
