@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from qwf_agent.app import (
         FROM_AGENT,
         App,
+        Call,
         Checkpoint,
         Job,
         NotCompleted,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "FROM_AGENT", "App", "Checkpoint", "Job", "NotCompleted", "PermanentError", "Release",
+    "FROM_AGENT", "App", "Call", "Checkpoint", "Job", "NotCompleted", "PermanentError", "Release",
     "TemporaryError", "__version__", "cell_for", "events", "jobs", "runs",
 ]  # fmt: skip
 

@@ -34,7 +34,7 @@ comment on column qwf.job_attempts.log_tail is
   'Null: the worker sent no log.';
 comment on column qwf.job_attempts.detail is
   'The rest of the report, as it came: reason, exit_code, signal, max_rss_bytes, cpu_seconds, '
-  'gpu_peak_bytes, usage and so on. The view attempt_overview has them as columns.';
+  'gpu_peak_bytes, usage, batch and so on. The view attempt_overview has them as columns.';
 
 create table qwf.input_answers (
   id bigint generated always as identity primary key,

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call, Failure
+from qwf_agent.agent.calls import Failure, SentCall
 from qwf_agent.agent.claim import CHILD_COLUMNS, Claim
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.reporter import RETRY_S, Reporter
@@ -29,14 +29,14 @@ class OneCall:
 
     def __init__(self) -> None:
         self.up = True
-        self.calls: list[Call] = []
+        self.calls: list[SentCall] = []
 
     @property
     def idle(self) -> bool:
         return all(call.done for call in self.calls)
 
-    def send(self, query: db.Query) -> Call:
-        self.calls.append(Call(query))
+    def send(self, query: db.Query) -> SentCall:
+        self.calls.append(SentCall(query))
         return self.calls[-1]
 
     def answer(self, *records: tuple[Any, ...], failure: Failure | None = None) -> None:

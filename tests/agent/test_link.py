@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.db import Query
 from qwf_agent.agent.link import Link
 from support.harness import DEADLINE_S, Database, until
@@ -38,7 +38,7 @@ class Loop:
             assert time.monotonic() < deadline
             self.turn()
 
-    def ask(self, text: str, *params: object, soft: bool = False) -> Call:
+    def ask(self, text: str, *params: object, soft: bool = False) -> SentCall:
         call = self.connected().send(Query(text, params, soft))  # type: ignore[arg-type]
         self.until(lambda: call.done)
         return call

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import pytest
 
-from qwf_agent.agent.calls import Call, Notification
+from qwf_agent.agent.calls import Notification, SentCall
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.db import Query
 from qwf_agent.agent.link import Links
@@ -26,7 +26,9 @@ from qwf_agent.agent.ticker import Ticker
 from qwf_agent.agent.worker import Worker
 
 JOB: dict[str, Any] = {
-    **dict.fromkeys(("run_id", "node_id", "project", "out_dir", "labels", "light", "rated")),
+    **dict.fromkeys(
+        ("run_id", "node_id", "project", "out_dir", "labels", "light", "rated", "alone")
+    ),
     "attempt": 1,
     "stall_timeout": None,
     **dict.fromkeys(("required_model", "inputs", "created_at", "timeout")),
@@ -40,7 +42,7 @@ NOON = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
 DROPPED_S = 15.0  # the database drops a sleeping worker after this time without a call
 
 
-def answer(call: Call, row: dict[str, Any]) -> None:
+def answer(call: SentCall, row: dict[str, Any]) -> None:
     call.columns, call.records = list(row), [tuple(row.values())]
 
 
@@ -52,14 +54,14 @@ class EmptyLink:
         self.connects = 1
         self.now = 1000.0
         self.answers = True
-        self.calls: list[Call] = []
+        self.calls: list[SentCall] = []
         self.sent: list[tuple[float, str]] = []
         self.orders: dict[str, Any] = {"state": "on", "until": None}
         self.awaited = {"registered": True, "ordered": False, "sleepers": 1, "tick_in_s": None}
 
-    def send(self, query: Query) -> Call:
+    def send(self, query: Query) -> SentCall:
         self.sent.append((self.now, query.text))
-        call = Call(query)
+        call = SentCall(query)
         call.done = self.answers
         self.calls.append(call)
         if "qwf.stay_asleep(" in query.text:

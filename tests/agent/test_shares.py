@@ -32,7 +32,7 @@ NOW = 10.0
 def size(batch: int, mean: float = 0.1) -> BatchSize:
     """Each slot should get `batch` jobs from a claim; bodies take `mean` seconds."""
     found = BatchSize(500)
-    found.batch, found._mean = batch, mean
+    found._batch, found._mean = batch, mean
     return found
 
 
@@ -54,8 +54,11 @@ class OneSlot:
     def room(self, batch: int, _now: float) -> int:
         return 0 if self.long or not self.ready else max(0, batch - self.has)
 
-    def could_begin(self, _now: float) -> bool:
-        return self.ready and (not self.has or self.ends)
+    def startable(self, at_once: int, _now: float) -> int:
+        return (at_once if not self.has else int(self.ends)) if self.ready else 0
+
+    def has_free_place(self) -> bool:
+        return self.ready and not self.has
 
 
 @dataclass
@@ -88,6 +91,7 @@ class Case:
     batch_size: BatchSize = field(default_factory=lambda: size(1))
     backlog: list[Job] = field(default_factory=list)
     held: int = 0
+    gathering: int = 0
 
 
 IDLE, BUSY = OneSlot(), OneSlot(has=1, work_s=0.1)

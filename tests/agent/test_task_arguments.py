@@ -162,8 +162,9 @@ def test_the_agent_fills_exactly_the_parameters_that_enqueue_refuses() -> None:
 TYPED = """
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 import psycopg
-from qwf_agent import FROM_AGENT, App, jobs, runs
+from qwf_agent import FROM_AGENT, App, Call, jobs, runs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import Session
 
@@ -206,9 +207,36 @@ def others(a: Session, b: AsyncSession, c: AsyncConnection) -> None:
     send_email.enqueue_async(b, to="a@example.org").close()
     send_email.enqueue_async(c, to="a@example.org").close()
 
+def of_many(conn: psycopg.Connection) -> None:
+    fetch.enqueue(conn, url="https://example.org")
+    embed.enqueue(conn, text="a")
+    embed.options(priority=1).job(text="a")
+    embed([Call({"text": "a"})])[0]
+
+@app.task(concurrency=200, queue="cpu")
+async def fetch(url: str, stopping: Any = FROM_AGENT) -> dict[str, int]:
+    return {"length": len(url)}
+
+@app.task(batch=32, batch_wait=0.1, model="m")
+def embed(calls: list[Call], model: Any = FROM_AGENT) -> list[dict[str, int] | Exception | None]:
+    return [{"length": len(call.args["text"])} for call in calls]
+
+@app.task(batch=8)
+async def embed_async(calls: list[Call]) -> list[None]:
+    return [None for call in calls if not call.cancelled()]
+
 def wrong(conn: psycopg.Connection, other: psycopg.AsyncConnection, a: AsyncSession) -> None:
 """
 WRONG = [
+    "fetch.enqueue(conn, uri='a')",
+    "fetch.enqueue(conn, 5)",
+    "app.task(concurrency='many')",
+    "app.task(batch=32, batch_wait='1 s')",
+    "app.task(concurrency=5)(send_email)",
+    "app.task(batch=5)(fetch)",
+    "app.task(batch=5)(lambda calls: {})",
+    "app.task(batch=5)(lambda calls: [5 for call in calls])",
+    "send_email.options(batch=5)",
     'send_email.enqueue(conn, too="a")',
     "send_email.enqueue(conn)",
     "send_email.enqueue(conn, to=5)",

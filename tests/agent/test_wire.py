@@ -28,7 +28,8 @@ JOBS: list[Message] = [
     (),
 ]
 OTHERS: list[Message] = [
-    ("ready", ["a", "b"], {"m": 8192}, {"a": {"max_attempts": "5"}}),
+    ("ready", ["a", "b"], {"m": 8192}, {"a": {"max_attempts": "5"}}, {"a": [True, 200, 0.0, True]}),
+    ("progress", 7, 0.5, "half"),
     ("files", ["/a/b.py"]),
     ("model", "mödel 😀", 0.25),
     ("model", None, 0.0),
@@ -104,10 +105,13 @@ def check(message: Message) -> None:
         case ("answer", int(), str(outcome), str() | None, float(seconds), bool(), bytes()):
             assert outcome in OUTCOMES
             assert 0 <= seconds < float("inf")
-        case ("ready", [*names], dict(models), dict(options)):
+        case ("ready", [*names], dict(models), dict(options), dict(shapes)):
             assert all(isinstance(text, str) for one in options.values() for text in one.values())
             assert all(isinstance(name, str) for name in names)
             assert all(isinstance(needed, int) for needed in models.values())
+            assert all(type(shape[0]) is bool and shape[1] >= 1 for shape in shapes.values())
+        case ("progress", int(), int() | float() as fraction, str()):
+            assert 0 <= fraction <= 1
         case ("files", [*files]):
             assert all(isinstance(file, str) for file in files)
         case ("model", str() | None, int() | float()) | ("reused", str()):

@@ -119,8 +119,9 @@ def test_an_attempt_shows_the_tokens_that_it_used(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     job = on_db("enqueue", "ask").stdout.strip()
-    finish_next(db, "completed", usage=usage)
+    finish_next(db, "completed", usage=usage, batch={"size": 3, "jobs": [1, 2]})
     assert said in on_db("job", job).stdout
+    assert "in a batch of 3: jobs 1, 2, …" in on_db("job", job).stdout
 
 
 def test_the_last_lines_of_a_log_are_printed(on_db: Cli, failed: str) -> None:

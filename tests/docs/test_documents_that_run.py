@@ -25,6 +25,7 @@ CHAPTERS = [
         "checkpoints",
         "signals",
         "when-things-go-wrong",
+        "many-jobs",
     )
     for title, text in chapters(DOCS / f"{name}.md").items()
 ]

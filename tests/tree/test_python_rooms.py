@@ -28,7 +28,7 @@ USES: dict[str, set[str]] = {
     "receivers": {"app", "config", "hooks"},
     "child": {"app", "llm", "qwf_agent", "receivers", "system"},
     "servers": {"config", "system"},
-    "agent": {"child", "llm", "qwf_agent", "receivers", "servers", "system"},
+    "agent": {"app", "child", "llm", "qwf_agent", "receivers", "servers", "system"},
     "testing": {"agent", "app", "child", "embedded", "llm", "migrate"},
     "__main__": {"agent", "child", "config", "receivers", "servers", "system"},
     "look": {"app", "config", "migrate", "qwf_agent", "receivers", "system"},

@@ -64,13 +64,15 @@ def test_attempts_show_who_held_the_job_and_how_it_ended(visit: Visit, db: Db) -
     ((_, token),) = claim(db, "default", second)
     finish(db, (job, token), "error", "ValueError: 7", exit_code=3, max_rss_bytes=2**30,
            cpu_seconds=12.5, gpu_peak_bytes=2**31, log_tail="two lines\nof log\n",
-           usage={"prompt_tokens": 2000, "completion_tokens": 9})  # fmt: skip
+           usage={"prompt_tokens": 2000, "completion_tokens": 9},
+           batch={"size": 32, "jobs": [job, 77, 78]})  # fmt: skip
     text = words(visit("viewer").text(f"/jobs/{job}"))
     assert "#1 lost lease lapsed box-a" in text
     assert "the lease lapsed, and the job was taken back" in text
     assert "a report that comes later is answered lost and changes nothing" in text
     assert "#2 error box-b" in text
-    assert "exit code 3 1.0 GiB RAM 12 s CPU 2.0 GiB GPU tokens: 2,000 prompt, 9 generated" in text
+    assert "exit code 3 1.0 GiB RAM 12 s CPU 2.0 GiB GPU in a batch of 32, with 77 78 …" in text
+    assert "tokens: 2,000 prompt, 9 generated" in text
     assert "failures 3 of 4 losses 2 of 3" in text
     assert "a failure is tried again; a loss goes back to the front" in text
     assert "reclaimed by" in text

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 from qwf_agent import __version__
 from qwf_agent.agent.lanes import count
 from qwf_agent.agent.options import SERVED_QUEUE, AgentOptions
+from qwf_agent.app.bodies import Shape
 from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
@@ -33,7 +34,7 @@ class Abilities(NamedTuple):
     """Names of the tasks; models with the GPU memory that each needs, MiB; numbers of the cards;
     memory of the largest card, MiB, if known; why the models cannot use a card here, or None; the
     memory of each card of the box by its number, MiB, as far as known; the options that each task
-    declares."""
+    declares; the tasks whose bodies take more than one job, each with its Shape as a list."""
 
     tasks: list[str] = []  # noqa: RUF012 - never changed
     models: dict[str, int] = {}  # noqa: RUF012 - never changed
@@ -42,6 +43,11 @@ class Abilities(NamedTuple):
     no_card: str | None = None
     cards_mb: dict[str, int] = {}  # noqa: RUF012 - never changed
     task_options: dict[str, dict[str, str]] = {}  # noqa: RUF012 - never changed
+    shapes: dict[str, list[Any]] = {}  # noqa: RUF012 - never changed
+
+    def places(self) -> int:
+        """How many jobs the body that takes most of them takes at once."""
+        return max((Shape(*shape).jobs for shape in self.shapes.values()), default=1)
 
 
 class ServedModels(NamedTuple):
@@ -143,7 +149,7 @@ def _registration(
     return {
         "pid": os.getpid(),
         "version": __version__,
-        "slots": count(options, abilities.cards),
+        "slots": count(options, abilities.cards) * abilities.places(),
         "tasks": tasks + built_in_tasks(options),
         "task_options": abilities.task_options,
         "models": models,
@@ -170,7 +176,10 @@ def _write_abilities(options: AgentOptions, writer: int) -> NoReturn:
         os.environ.update(gpu.visible_devices(options.gpu))
         try:
             tasks = Tasks(options.app, options.nodes)
-            found = _find(options, tasks)._replace(task_options=tasks.declared_options())
+            found = _find(options, tasks)._replace(
+                task_options=tasks.declared_options(),
+                shapes={name: list(shape) for name, shape in tasks.shapes().items()},
+            )
             answer = json.dumps(found._asdict())
         except BaseException as error:
             answer = json.dumps({"error": _reason(error)})

@@ -53,7 +53,7 @@ class Notification(NamedTuple):
     payload: str
 
 
-class Call:
+class SentCall:
     """A query under way. When it is done, it has records or a failure. Columns of type
     jsonb, uuid and timestamptz arrive as text."""
 

@@ -30,7 +30,7 @@ class CardModels:
         it."""
         if slot.card is None or not self._is_for_child(claim):
             return True
-        last = slot.claims[-1].model if slot.claims else None
+        last = next(reversed(slot.claims.values())).model if slot.claims else None
         return claim.model == (last or slot.held.name) or self._met.get(slot) is claim
 
     def residents(self) -> list[Resident]:
@@ -63,7 +63,8 @@ class CardModels:
     def is_used(self, card: str) -> bool:
         """Return True if a child runs a job now that has the card to itself."""
         return any(
-            share_memory(card, str(slot.card)) and any(claim.heavy for claim in slot.claims)
+            share_memory(card, str(slot.card))
+            and any(claim.heavy for claim in slot.claims.values())
             for slot in self._pool
             if slot.card is not None
         )
@@ -78,7 +79,7 @@ class CardModels:
         return known and not self._is_served(str(claim.model))
 
     def _resident(self, slot: Slot) -> Resident:
-        first = slot.claims[0] if slot.claims else None
+        first = slot.jobs.first
         wanted = first.model if first and self._is_for_child(first) else slot.held.name
         return Resident(
             slot, str(slot.card),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.child_news import NewCheckpoint
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.slot import Slot
@@ -18,8 +18,13 @@ AGAIN_S = 0.2  # wait after a call that failed for a passing reason
 class _Save:
     slot: Slot
     new: NewCheckpoint
-    call: Call | None = None
+    call: SentCall | None = None
     next_at: float = 0.0
+
+    def is_wanted(self) -> bool:
+        """Return True while the child has the job."""
+        claim = self.new.claim
+        return self.slot.claims.get(claim.ticket) is claim
 
 
 class CheckpointSender:
@@ -37,7 +42,7 @@ class CheckpointSender:
         for slot in slots:
             while slot.checkpoints:
                 self._saves.append(_Save(slot, slot.checkpoints.pop(0)))
-        self._saves = [one for one in self._saves if one.new.claim in one.slot.claims]
+        self._saves = [one for one in self._saves if one.is_wanted()]
         done = [one for one in self._saves if self._go_on(one, now)]
         self._saves = [one for one in self._saves if one not in done]
         return [(one.new.claim, one.call.value()) for one in done if one.call and one.call.records]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qwf_agent.agent.child_process import ChildExit
 from qwf_agent.agent.claim import Claim
+from qwf_agent.child.outcome import JobOutcome
 
 
 class Announcement(NamedTuple):
     """The findings of a new child: the names of the tasks, the models with the GPU memory that each
-    needs, MiB, and the options that each task declares."""
+    needs, MiB, the options that each task declares, and the shapes of the bodies that take more
+    than one job."""
 
     tasks: list[str]
     models: dict[str, int]
     task_options: dict[str, dict[str, str]]
+    shapes: dict[str, list[Any]]
 
 
 class JobAnswer(NamedTuple):
@@ -30,16 +33,21 @@ class JobAnswer(NamedTuple):
 
 
 class ChildDeath(NamedTuple):
-    """The end of a child: its last answers; the job that was running, for how many seconds, and its
-    log; the jobs that it never started; whether the agent wanted it to end."""
+    """The end of a child: its last answers; the jobs that were running, for how many seconds the
+    first of them, and their logs; which of them caused the end, as far as that is known; the jobs
+    that it never started; whether the agent wanted it to end, and if it has killed it for no job,
+    why; what was printed by none of many jobs."""
 
     exit: ChildExit
     answers: list[JobAnswer]
-    running: Claim | None
+    running: list[Claim]
     seconds: float
+    logs: list[str]
+    culprit: Claim | None
     unstarted: list[Claim]
-    log: str
     expected: bool
+    cause: JobOutcome | None
+    log: str
 
 
 class MovedFolder(NamedTuple):

@@ -6,8 +6,7 @@ from collections import deque
 from typing import NamedTuple
 
 from qwf_agent.agent.link import Link
-from qwf_agent.child.main import FIRST_ORDER_TICKET
-from qwf_agent.child.messages import Garbled, Message
+from qwf_agent.child.messages import FIRST_ORDER_TICKET, Garbled, Message
 
 MODEL_ORDER_S = 1200.0  # longest time for loading a model on request
 

@@ -20,6 +20,7 @@ from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import LENGTH, Message, Unpacker, read_message
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
+from qwf_agent.child.usage import RSS_UNIT
 from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.log_pipe import MARK_BYTES, LogPipe
 from qwf_agent.system.processes import GONE, kill_group, kill_tree
@@ -165,7 +166,7 @@ class ChildProcess:
             self._group.kill()
             out_of_memory = self._group.oom.any_new()
         self._read()
-        return ChildExit(status, usage.ru_maxrss * main.RSS_UNIT, out_of_memory)
+        return ChildExit(status, usage.ru_maxrss * RSS_UNIT, out_of_memory)
 
     def close(self) -> None:
         """Close all descriptors, after the child has ended."""

@@ -45,6 +45,7 @@ class Children:
         # By kind and name of a task or model: why its jobs fail here, and until when to take none.
         self._withdrawn: dict[tuple[str, str], tuple[str, float]] = {}
         self.infos = registrations(options, abilities, serving.served())
+        slots.shapes.change(abilities.shapes)
 
     def step(self, now: float) -> None:
         """Replace all children, once new code can be imported, and offer again what was withdrawn
@@ -80,14 +81,16 @@ class Children:
         """Take in what the new child of a slot has found. If it differs from what is known,
         register it and replace the other children."""
         changed = self.abilities._replace(
-            tasks=found.tasks, models=found.models, task_options=to_announce(found.task_options)
-        )
+            tasks=found.tasks, models=found.models, shapes=found.shapes,
+            task_options=to_announce(found.task_options),
+        )  # fmt: skip
         if changed == self.abilities:
             return
         for other in self._slots:
             if other is not slot:
                 other.retire()
         self.abilities = self._serving.abilities = changed
+        self._slots.shapes.change(changed.shapes)
         log.info("the code of the tasks has changed: now %s", ", ".join(found.tasks) or "no tasks")
         self.change_infos()
 

@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.link import Links
 from qwf_agent.agent.settings import Settings
+from qwf_agent.app.bodies import Shape
 from qwf_agent.child.messages import JobFields
 from qwf_agent.child.outcome import JobOutcome
+from qwf_agent.child.scoreboard import ProgressRecord
 
 # The columns of qwf.claim() that the child gets, in the order of messages.Work, which go before
 # the place of the worker; and the others.
@@ -18,7 +20,7 @@ CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
     "required_model", "inputs", "created_at", "checkpoint",
 )  # fmt: skip
-AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light", "rated")
+AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light", "rated", "alone")
 
 
 @dataclass(slots=True)
@@ -88,11 +90,18 @@ class Claim:
     heavy: bool  # the job needs a card to itself
     worker: Claimant
     rated: bool = False  # its limit has a rate, and its start is counted: it should begin now
+    alone: bool = False  # its process has often ended under it and others: it runs alone
+    shape: Shape | None = field(default=None, init=False)  # of a body that takes many jobs
+    # The ticket that the child reads to start the job: its own, or the first one of its batch.
+    unit: int = field(default=0, init=False)
+    waits_since: float = field(default=0.0, init=False)  # in the backlog, for others of its batch
+    progress: ProgressRecord | None = field(default=None, init=False)  # of one of many bodies
     server: str | None = field(default=None, init=False)  # messages.Work has it
     model_loaded: bool = field(default=False, init=False)  # the child has reported it
     ticket: int = field(default=0, init=False)
     expected_s: float = field(default=0.0, init=False)
     given_at: float = field(default=0.0, init=False)  # when it was sent to its child
+    loaded_at: float = field(default=0.0, init=False)  # until then its child has loaded a model
     # Reported after the death of the child, instead of the child's answer.
     forced_outcome: JobOutcome | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)  # lost to another worker: do not report it
@@ -103,6 +112,17 @@ class Claim:
     # How many bytes its body has streamed, and the last of them, when it has ended.
     streamed: tuple[int, str] | None = field(default=None, init=False)
     _watchdog_state: WatchdogState | None = field(default=None, init=False)
+
+    @property
+    def is_concurrent(self) -> bool:
+        """True if its body runs beside others in one event loop."""
+        return self.shape is not None and self.shape.concurrent
+
+    @property
+    def is_batched(self) -> bool:
+        """True if its body may get other jobs in the same call: jobs that have been tried before
+        run alone, because one of them may be what ended the batch."""
+        return self.shape is not None and not self.shape.concurrent and self.attempt == 1
 
     @property
     def run_id(self) -> int | None:
@@ -138,14 +158,14 @@ class FailedAttempt(NamedTuple):
     report: bytes
 
 
-def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
+def from_call(call: SentCall, worker: Claimant, lanes: bool) -> list[Claim]:
     """The claims that a call of qwf.claim() returned to the worker; its settings have the defaults
     for their timeouts. With `lanes`, every job that is not light needs a card to itself. Rows
     without a job are left out."""
     claims, settings = [], worker.settings
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
         for_child = (*record[: len(CHILD_COLUMNS)], worker.place)
-        token, timeout, stall_timeout, light, rated = record[len(CHILD_COLUMNS) :]
+        token, timeout, stall_timeout, light, rated, alone = record[len(CHILD_COLUMNS) :]
         job_id, _, _, task, queue, attempt, _, _, _, model, *_ = for_child
         if None in (job_id, token, task, queue, attempt):
             continue
@@ -163,6 +183,7 @@ def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
                 lanes and not light,
                 worker,
                 bool(rated),
+                bool(alone),
             )
         )
     return claims

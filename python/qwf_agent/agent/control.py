@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call, Notification
+from qwf_agent.agent.calls import Notification, SentCall
 from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.link import Link
 from qwf_agent.agent.settings import SHORTEST_S
@@ -33,7 +33,7 @@ class Answers:
     again: a pull may end while the database is away. Only the first that arrives counts."""
 
     def __init__(self) -> None:
-        self._sent: list[tuple[Link, Call]] = []
+        self._sent: list[tuple[Link, SentCall]] = []
 
     def send(self, order: ModelOrder, error: str | None) -> None:
         """Report that an order was carried out, or why it failed."""
@@ -74,8 +74,8 @@ class Control:
         self._payload = f"{host}:{queue}"
         self._name = f"{self._payload} of {cell}" if cell else self._payload  # for the log
         self._link = link
-        self._asking: Call | None = None
-        self._taking: Call | None = None
+        self._asking: SentCall | None = None
+        self._taking: SentCall | None = None
         self._ask_at = 0.0
         self._asked_at = float("-inf")
         self._applied: str | None = UNKNOWN  # the policy that the agent acts on

@@ -13,6 +13,7 @@ from qwf_agent.agent.child_news import ChildDeath, JobAnswer, MovedFolder
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt
 from qwf_agent.agent.failure_log import FAILED
 from qwf_agent.agent.pool import Pool
+from qwf_agent.agent.running_body import RunningBody
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.watchdogs import Trip
 from qwf_agent.child.outcome import JobOutcome, how_it_ended, of_exit_status, render
@@ -60,7 +61,9 @@ class Endings:
         """Report a job that its child has answered."""
         claim = answer.claim
         self._slots.batch_size.record(claim.task, answer.seconds)
-        if claim.cancelled:
+        if claim.forced_outcome is not None and answer.outcome != "completed" and not claim.dropped:
+            self._report_forced(claim, claim.forced_outcome, answer.seconds, answer.log)
+        elif claim.cancelled:
             self.report(claim, JobOutcome("cancelled", error="cancelled while it ran"), answer.log)
         elif not claim.dropped:
             log.debug(
@@ -90,25 +93,55 @@ class Endings:
             self.conclude(answer)
         self._slots.backlog.extendleft(reversed(death.unstarted))
         oom = self._oom.any_new() if death.exit.out_of_memory is None else death.exit.out_of_memory
-        outcome, claim = of_exit_status(death.exit.status, out_of_memory=oom), death.running
-        if claim is not None:
-            outcome = claim.forced_outcome or outcome
+        for claim, printed in zip(death.running, death.logs, strict=True):
+            outcome = claim.forced_outcome or self._of_death(death, claim, oom)
+            if claim is death.culprit and death.log:
+                printed = f"{printed}\n{death.log}".strip()
             detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}
-            self._listener(claim, outcome.outcome, detail.get("reason"), death.seconds, b"")
-            self.report(claim, outcome._replace(detail=detail), death.log)
-        elif not death.expected:
+            self._report_forced(claim, outcome._replace(detail=detail), death.seconds, printed)
+        if not death.running and not death.expected:
             how = how_it_ended(death.exit.status, oom)
             log.warning("a child died while it ran no job: %s\n%s", how, death.log)
 
-    def trip(self, slot: Slot, claim: Claim, trip: Trip) -> None:
-        """Kill a job on which a watchdog has tripped, and report what was measured."""
+    def _of_death(self, death: ChildDeath, claim: Claim, oom: bool) -> JobOutcome:
+        """The outcome of a job that ran when its child died. One of many is given back, unless its
+        own body was on the CPU."""
+        if claim is death.culprit:
+            return death.cause or of_exit_status(death.exit.status, out_of_memory=oom)
+        culprit = death.culprit or next((one for one in death.running if one.forced_outcome), None)
+        why = death.cause.error if death.cause else how_it_ended(death.exit.status, oom)
+        whose = "" if culprit is None else f" because of job {culprit.job_id}"
+        return neighbour(f"it ran with {len(death.running) - 1} others in a process that ended"
+                         f"{whose}: {why}")  # fmt: skip
+
+    def _report_forced(
+        self, claim: Claim, outcome: JobOutcome, seconds: float, printed: str
+    ) -> None:
+        reason = outcome.detail.get("reason")
+        self._listener(claim, outcome.outcome, reason, seconds, b"")
+        self.report(claim, outcome, printed)
+
+    def trip(self, slot: Slot, body: RunningBody, claim: Claim, trip: Trip) -> None:
+        """Kill a body on which a watchdog has tripped, and report what was measured. If it has a
+        batch, nobody knows whose fault it is: all jobs are given back."""
         detail = {"reason": trip.reason, "readings": trip.readings}
-        self.end(slot, claim, JobOutcome("lost", error=trip.error, detail=detail))
+        outcome = JobOutcome("lost", error=trip.error, detail=detail)
+        if len(body.claims) > 1:
+            outcome = neighbour(f"it ran in a batch of {len(body.claims)}: {trip.error}")
+        for one in [claim, *body.claims]:
+            self.end(slot, one, outcome)
 
     def end(self, slot: Slot, claim: Claim, forced_outcome: JobOutcome) -> None:
-        """Kill the child of a job and report `forced_outcome`, even if the child answers."""
+        """End a job and report `forced_outcome`, even if the child answers. Its child is killed,
+        unless other jobs run in it: then its body is cancelled, and the child killed if it does not
+        stop, or when all jobs of a batch have to end."""
         claim.forced_outcome = claim.forced_outcome or forced_outcome
-        slot.kill()
+        body = next((body for body in slot.bodies() if claim in body.claims), None)
+        if body is not None and claim.is_concurrent and not body.is_loading():
+            claim.kill_at = min(claim.kill_at, time.monotonic() + _grace(claim))
+            slot.tell(claim, "end", claim.kill_at)
+        elif body is None or all(map(_has_to_end, body.claims)):
+            slot.kill()
 
     def apply_verdict(self, claim: Claim | None, verdict: str, kill_at: float) -> None:
         """Act on a verdict of the database: the job is ours (ok), lost or to be cancelled (cancel).
@@ -127,7 +160,7 @@ class Endings:
         if claim in self._slots.backlog:
             self._slots.backlog.remove(claim)
             self.report(claim, JobOutcome("cancelled", error="cancelled before it started"))
-        elif slot is not None and claim in slot.claims:
+        elif slot is not None and slot.claims.get(claim.ticket) is claim:
             if claim.dropped:
                 self.end(slot, claim, JobOutcome("lost"))
             else:
@@ -153,24 +186,40 @@ class Endings:
     def park(self, worker: Claimant, kill: bool) -> None:
         """Release the jobs of the worker that have not started; with `kill`, running ones too."""
         for slot in self._slots:
-            if any(claim.worker is worker for claim in slot.claims):
+            if any(claim.worker is worker for claim in slot.claims.values()):
                 self._slots.take_back(slot)
-            if kill and slot.claims and slot.claims[0].worker is worker:
-                self._end_switched_off(slot, slot.claims[0])
+            for body in slot.bodies() if kill else ():
+                for claim in [one for one in body.claims if one.worker is worker]:
+                    self._end_switched_off(slot, body, claim)
         waiting = [claim for claim in self._slots.backlog if claim.worker is worker]
         self.release(waiting, SWITCHED_OFF)
 
-    def _end_switched_off(self, slot: Slot, claim: Claim) -> None:
+    def _end_switched_off(self, slot: Slot, body: RunningBody, claim: Claim) -> None:
         """Kill a body; one that listens has `cancel_grace` to give its job back."""
-        if slot.body.hears() != LISTENS:
+        if claim.forced_outcome is not None:
+            return
+        if body.hears() != LISTENS:
             self.end(slot, claim, SWITCHED_OFF)
         elif claim.kill_at == float("inf"):
-            claim.kill_at = time.monotonic() + claim.worker.settings.cancel_grace
+            claim.kill_at = time.monotonic() + _grace(claim)
             slot.tell(claim, "stop", claim.kill_at)
 
     def kill_all(self) -> None:
         """Kill every body now and release its job."""
         for slot in self._slots:
-            for claim in slot.claims:
+            for claim in slot.claims.values():
                 claim.forced_outcome = claim.forced_outcome or RELEASED
             slot.kill()
+
+
+def neighbour(error: str) -> JobOutcome:
+    """The outcome of a job whose process ended while it ran other jobs, too: it is not to blame."""
+    return JobOutcome("released", error=error, detail={"reason": "neighbour"})
+
+
+def _has_to_end(claim: Claim) -> bool:
+    return claim.forced_outcome is not None or claim.dropped or claim.cancelled
+
+
+def _grace(claim: Claim) -> float:
+    return claim.worker.settings.cancel_grace

@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call, Row
+from qwf_agent.agent.calls import Row, SentCall
 from qwf_agent.agent.claim import FailedAttempt
 from qwf_agent.agent.link import Link
 from qwf_agent.agent.log_format import fields
@@ -31,7 +31,7 @@ class FailureLog:
         self._link = link
         self._waiting: list[FailedAttempt] = []
         self._asked: list[FailedAttempt] = []
-        self._asking: Call | None = None
+        self._asking: SentCall | None = None
         self._lines = 0
         self._more: Counter[str] = Counter()
         self._interval_at = 0.0

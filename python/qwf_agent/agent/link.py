@@ -16,7 +16,7 @@ from psycopg.adapt import Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGconn, PGresult
 
-from qwf_agent.agent.calls import Call, Failure, Notification, failure_of
+from qwf_agent.agent.calls import Failure, Notification, SentCall, failure_of
 from qwf_agent.agent.db import Param, Query
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.loaders import LOADERS
@@ -84,11 +84,11 @@ class Link:
         self._conn: PGconn | None = None
         self._fd = -1
         self._events = 0  # events watched on the socket
-        self._calls: deque[Call] = deque()
+        self._calls: deque[SentCall] = deque()
         self._result: PGresult | None = None  # of the last complete statement
         self._transformer = Transformer(LOADERS)
         self._statement_ms = int(deadline_s * 900)
-        self._taking: Call | None = None  # the session
+        self._taking: SentCall | None = None  # the session
         self._is_ours = False  # the session, which has the settings of all calls
         self._prepare = prepare
         self._statements = Statements(prepare)
@@ -96,9 +96,9 @@ class Link:
         self._next_at = 0.0  # when to try again, or to give up connecting
         self.unanswered = 0  # how often a connected server did not answer in time
 
-    def send(self, query: Query) -> Call:
+    def send(self, query: Query) -> SentCall:
         """Queue a call. Fails at once while the link is down."""
-        call = Call(query)
+        call = SentCall(query)
         if not self.up:
             call.fail(Failure("no connection to the database", lost=True))
             return call
@@ -112,7 +112,7 @@ class Link:
         """True if a call would be sent at once."""
         return self.up and not self._calls
 
-    def listen(self, channel: str) -> Call:
+    def listen(self, channel: str) -> SentCall:
         """LISTEN on the channel, now and after every reconnect. Notifications go to
         `notifications`."""
         if channel not in self._channels:
@@ -281,7 +281,7 @@ class Link:
             self._is_ours, self._taking = call.value() is True, None
         self._start()
 
-    def _load(self, call: Call, result: PGresult) -> None:
+    def _load(self, call: SentCall, result: PGresult) -> None:
         columns = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
         self._transformer.set_pgresult(result)
         try:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.link import Link
+from qwf_agent.agent.running_body import RunningBody
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.worker import Worker
 
@@ -33,9 +34,9 @@ class LogSender:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._asking: list[Call] = []
+        self._asking: list[SentCall] = []
         self._followed: dict[int, Followed] = {}
-        self._sending: dict[int, Call] = {}
+        self._sending: dict[int, SentCall] = {}
         self._next_at = 0.0
 
     def step(self, workers: Iterable[Worker], slots: Iterable[Slot], now: float) -> None:
@@ -57,7 +58,7 @@ class LogSender:
         """When there may be something to send."""
         return self._next_at if self._followed and self._link.up else float("inf")
 
-    def _take_answer(self, job_id: int, call: Call) -> None:
+    def _take_answer(self, job_id: int, call: SentCall) -> None:
         followed, stored = self._followed.get(job_id), call.value()
         if followed is None:
             return
@@ -68,24 +69,28 @@ class LogSender:
             del self._followed[job_id]
 
     def _send_all(self, slots: list[Slot]) -> None:
-        running = {slot.claims[0].job_id: slot for slot in slots if slot.claims}
-        held = {claim.job_id for slot in slots for claim in slot.claims}
+        running = {
+            claim.job_id: (claim, body)
+            for slot in slots
+            for body in slot.bodies()
+            for claim in body.claims
+        }
+        held = {claim.job_id for slot in slots for claim in slot.claims.values()}
         for job_id, followed in list(self._followed.items()):
             if job_id in self._sending:
                 continue
             if job_id in running:
-                self._send(followed, running[job_id])
+                self._send(followed, *running[job_id])
             elif job_id not in held and followed.claim is not None:
                 self._send_end(followed, followed.claim)
             elif job_id not in held:
                 del self._followed[job_id]
 
-    def _send(self, followed: Followed, slot: Slot) -> None:
-        claim = slot.claims[0]
+    def _send(self, followed: Followed, claim: Claim, body: RunningBody) -> None:
         if followed.claim is not claim:  # another attempt, or the first
             followed.claim, followed.printed, followed.streamed = claim, -1, 0
-        printed, tail = slot.body.printed(TAIL_BYTES)
-        streamed, stream = slot.body.streamed() or (0, None)
+        printed, tail = body.printed(TAIL_BYTES)
+        streamed, stream = body.streamed() or (0, None)
         if printed > followed.printed or streamed > followed.streamed:
             is_new = streamed > followed.streamed
             followed.printed, followed.streamed = printed, max(streamed, followed.streamed)

@@ -226,7 +226,7 @@ class Agent:
             database.take_answer_to_reports(self.now)
         for worker in self.workers:
             claims = worker.claimed(self.now)
-            self.slots.backlog.extend(claims)
+            self.slots.add(claims)
             if claims and not worker.found_all and self.slots.ends_node_soon(claims):
                 worker.sleeper.wait_for_report(self.now)
             if worker.sleeper.take_echo_request():
@@ -328,7 +328,7 @@ class Agent:
                 slot.retire()
             else:
                 self.endings.park(worker, kill=True)
-                if any(claim.forced_outcome is None for claim in slot.claims):
+                if any(claim.forced_outcome is None for claim in slot.claims.values()):
                     slot.retire()  # its body gives its job back
                 else:
                     slot.discard()

@@ -130,7 +130,8 @@ def _import(options: AgentOptions, writer: int) -> None:
         os.environ.update(gpu.visible_devices(options.gpu))
         sys.path.insert(0, str(Path.cwd()))
         tasks = Tasks(options.app, options.nodes)
-        json.dumps([tasks.names(), tasks.declared_options(), tasks.model_needs()])
+        declared = tasks.declared_options(), tasks.shapes(), tasks.model_needs()
+        json.dumps([tasks.names(), *declared])
     except BaseException as error:
         problem = clip(str(error) if isinstance(error, CannotLoad) else describe(error), MAX_ERROR)
     os.write(writer, json.dumps(problem).encode())

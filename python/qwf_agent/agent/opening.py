@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 
 from qwf_agent import __version__
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.commands_folder import UnsafeCommands, refuse_inside
 from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import AgentOptions
@@ -58,7 +58,7 @@ class Opening:
     ) -> None:  # fmt: skip
         self.workers: list[Worker] = []  # all of them, once it is done
         self._registered: list[Worker] = []  # so far
-        self._ending: list[tuple[Worker, Call]] = []
+        self._ending: list[tuple[Worker, SentCall]] = []
         self.trouble, self.code = "", NO_DATABASE  # what it waits for
         self.refusal = ""  # why it is not served, as of the last answer; set by the caller
         self._cell = cell
@@ -68,7 +68,7 @@ class Opening:
         self._infos = infos
         self._accept = accept
         self._steps = self._open()
-        self._asking: Call | None = None
+        self._asking: SentCall | None = None
         self._at = 0.0
 
     def step(self, now: float) -> bool:
@@ -85,7 +85,7 @@ class Opening:
             raise
         return bool(self.workers)
 
-    def deregister(self) -> list[tuple[Worker, Call]]:
+    def deregister(self) -> list[tuple[Worker, SentCall]]:
         """End the registrations; returns the calls that may be under way."""
         self._ending = [(worker, call) for worker, call in self._ending if not call.done]
         for worker in self._registered:
@@ -151,7 +151,7 @@ class Opening:
             raise NotServed(str(error)) from None
         return unwritable
 
-    def _ask(self, query: db.Query) -> Generator[None, None, Call]:
+    def _ask(self, query: db.Query) -> Generator[None, None, SentCall]:
         """The answer to a query; waits for the database and the schema. Raises NotServed."""
         while True:
             yield from self._connect()

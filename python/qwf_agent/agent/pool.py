@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
+from qwf_agent.agent.body_shapes import BodyShapes
 from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.claim import Claim, Claimant
 from qwf_agent.agent.slot import Slot
@@ -29,10 +30,12 @@ class Pool:
         self.backlog: deque[Claim] = deque()
         self.batch_size = batch_size
         self.held = 0  # jobs of the backlog whose model server is not ready
+        self.gathering = 0  # jobs of the backlog that wait for others of their batch
         # Whether a job that needs a model may start now. It is asked when there is a slot for it.
         self.admit: Callable[[Claim], bool] | None = None
         # Whether the child of a slot may load the model that a job needs.
         self.may_load: Callable[[Claim, Slot], bool] | None = None
+        self.shapes = BodyShapes()
         self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
@@ -40,7 +43,18 @@ class Pool:
 
     def claims(self) -> list[Claim]:
         """All jobs in the backlog and in the slots."""
-        return [*self.backlog, *(claim for slot in self.slots for claim in slot.claims)]
+        return [*self.backlog, *self.claims_in_slots()]
+
+    def claims_in_slots(self) -> list[Claim]:
+        """All jobs in the slots."""
+        return [claim for slot in self.slots for claim in slot.claims.values()]
+
+    def add(self, claims: list[Claim]) -> None:
+        """Put jobs that a claim has brought into the backlog."""
+        self.backlog.extend(claims)
+        if self.shapes.exist() and claims:
+            self.shapes.note(claims)
+            self.batch_size.note_claimed([claim.shape for claim in claims])
 
     def model(self) -> str | None:
         """The model to claim jobs for: a loaded one that is not in use now, else any loaded one."""
@@ -53,8 +67,8 @@ class Pool:
         loads = [slot.held.loads for slot in self.slots]
         return {
             "current_model": self.model(),
-            "slots": len(self.slots),
-            "busy": sum(1 for slot in self.slots if slot.claims),
+            "slots": len(self.slots) * self.shapes.places(),
+            "busy": sum(len(body.claims) for slot in self.slots for body in slot.bodies()),
             "backlog": len(self.backlog),
             "models": [
                 _model_of(slot, now)
@@ -75,9 +89,7 @@ class Pool:
 
     def has_any_of(self, worker: Claimant) -> bool:
         """Return True if the backlog or a slot has a job of this worker."""
-        return any(claim.worker is worker for claim in self.backlog) or any(
-            claim.worker is worker for slot in self.slots for claim in slot.claims
-        )
+        return any(claim.worker is worker for claim in self.claims())
 
     def busy(self) -> bool:
         """Return True if there are jobs, or children that are starting."""
@@ -87,7 +99,9 @@ class Pool:
 
     def any_long(self, now: float) -> bool:
         """Return True if a body has run long enough to be measured."""
-        return any(slot.claims and slot.body.seconds(now) > MEASURE_AFTER_S for slot in self.slots)
+        return any(
+            body.seconds(now) > MEASURE_AFTER_S for slot in self.slots for body in slot.bodies()
+        )
 
     def work_s(self) -> float:
         """How long every child is expected to have work; 0 if one runs its last job."""
@@ -127,14 +141,18 @@ class Pool:
         if len(self.slots) == 1:  # the usual case, for which there is nothing to choose
             self.slots[0].take_ordinary(self.backlog, self.batch_size.expected, BATCH_S)
         kept: deque[Claim] = deque()
-        cards_are_busy = False
+        cards_are_busy, self.gathering = False, 0
         while self.backlog:
             claim = self.backlog.popleft()
+            if self.shapes.waits(claim, self.backlog):
+                kept.append(claim)
+                self.gathering += 1
+                continue
             seconds = self.batch_size.expected(claim.task)
             free = [] if claim.heavy and cards_are_busy else self._free_for(claim, seconds)
             slot = self._best_of(free, claim)
             if slot is not None and self._may_start(claim):
-                slot.assign(claim, seconds)
+                self._assign(slot, claim, seconds, self.backlog)
                 continue
             kept.append(claim)
             if free:
@@ -146,25 +164,37 @@ class Pool:
         for slot in self.slots:
             slot.flush()
 
+    def _assign(self, slot: Slot, claim: Claim, seconds: float, others: deque[Claim]) -> None:
+        """Give the job to the child of the slot, with those of the others that are of its batch."""
+        if not claim.is_batched:
+            slot.assign(claim, seconds)
+            return
+        batch = self.shapes.take_batch(claim, others, slot.jobs_left, self._may_start)
+        slot.assign_batch(batch, seconds)
+
     def _hand_out_rated(self) -> None:
         """Hand jobs whose start is counted already to children that begin them now: before all
         others, also before those that such a child has not started."""
         now = time.monotonic()
-        first = [claim for claim in self.backlog if claim.rated]
+        first = deque(claim for claim in self.backlog if claim.rated)
         self.backlog = deque(claim for claim in self.backlog if not claim.rated)
         kept = []
-        for claim in first:
+        while first:
+            claim = first.popleft()
             free = [
                 slot
                 for slot in self.slots
-                if (slot.heavy or not claim.heavy) and slot.could_begin(now)
+                if (slot.heavy or not claim.heavy)
+                and slot.startable(1, now) > 0
+                and slot.jobs.takes_beside(claim) is not False
             ]
             slot = self._best_of(free, claim)
             if slot is None or not self._may_start(claim):
                 kept.append(claim)
                 continue
-            self.take_back(slot)
-            slot.assign(claim, self.batch_size.expected(claim.task))
+            if not claim.is_concurrent:
+                self.take_back(slot)
+            self._assign(slot, claim, self.batch_size.expected(claim.task), first)
         self.backlog.extendleft(reversed(kept))
 
     def take_back(self, slot: Slot) -> None:
@@ -182,7 +212,7 @@ class Pool:
 
     def slot_of(self, claim: Claim) -> Slot | None:
         """The slot whose child has the job."""
-        return next((slot for slot in self.slots if claim in slot.claims), None)
+        return next((slot for slot in self.slots if slot.claims.get(claim.ticket) is claim), None)
 
     def find(self, token: str) -> Claim | None:
         """The claim with this token, if the agent holds it."""
@@ -196,7 +226,7 @@ class Pool:
         return [
             slot
             for slot in self.slots
-            if (slot.heavy or not claim.heavy) and slot.has_room(seconds, BATCH_S)
+            if (slot.heavy or not claim.heavy) and slot.has_room(claim, seconds, BATCH_S)
         ]
 
     def _best_of(self, free: list[Slot], claim: Claim) -> Slot | None:

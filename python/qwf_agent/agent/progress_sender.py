@@ -4,11 +4,11 @@ Checkpoints are sent at once."""
 from __future__ import annotations
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.checkpoints import CheckpointSender
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.slot import Slot
+from qwf_agent.agent.running_body import RunningBody
 
 EVERY_S = 0.5
 
@@ -17,7 +17,7 @@ class ProgressSender:
     """Sends new progress reports; each answer is a verdict on the job."""
 
     def __init__(self) -> None:
-        self._sent: list[tuple[Claim, Call]] = []
+        self._sent: list[tuple[Claim, SentCall]] = []
         self._next_at = 0.0
         self._checkpoints = CheckpointSender()
 
@@ -26,16 +26,18 @@ class ProgressSender:
         if now >= self._next_at:
             self._next_at = now + EVERY_S
             for slot in slots:
-                self._send(slot)
+                for body in slot.bodies():
+                    self._send(body)
         answered = [(claim, call) for claim, call in self._sent if call.done]
         self._sent = [(claim, call) for claim, call in self._sent if not call.done]
         verdicts = [(claim, call.value()) for claim, call in answered if call.failure is None]
         return verdicts + self._checkpoints.step(slots, now)
 
-    def _send(self, slot: Slot) -> None:
-        link = slot.claims[0].worker.links.soft if slot.claims else None
-        record = slot.body.new_progress() if link is not None and link.up else None
-        if link is not None and record is not None:
-            claim, message = slot.claims[0], record.message.replace("\0", "") or None
+    def _send(self, body: RunningBody) -> None:
+        claim = body.claims[0]
+        link = claim.worker.links.soft
+        record = body.new_progress() if link.up else None
+        if record is not None:
+            message = record.message.replace("\0", "") or None
             query = db.progress(claim.job_id, claim.token, record.fraction, message)
             self._sent.append((claim, link.send(query)))

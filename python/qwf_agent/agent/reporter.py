@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Mapping
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call, Failure
+from qwf_agent.agent.calls import Failure, SentCall
 from qwf_agent.agent.claim import Claim, FailedAttempt
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link
@@ -45,9 +45,9 @@ class Reporter:
         self._failures = failures
         self._waiting: deque[Report] = deque()
         self._sent: list[Report] = []
-        self._finishing: Call | None = None
-        self._claiming: Call | None = None  # the claim that the call under way makes too
-        self._draining: Call | None = None
+        self._finishing: SentCall | None = None
+        self._claiming: SentCall | None = None  # the claim that the call under way makes too
+        self._draining: SentCall | None = None
         self._one_by_one = 0  # how many reports to send singly, to find the bad one
         self._alone = 0  # how many reports to send without a claim, because one has failed
         self._queues: set[str] = set()  # queues of the nodes among the waiting reports
@@ -98,9 +98,9 @@ class Reporter:
             and self._link.idle
         )
 
-    def send_with_claim(self, wanted: db.Wanted) -> Call:
+    def send_with_claim(self, wanted: db.Wanted) -> SentCall:
         """Send the waiting reports and claim; the claim is done when the reports are answered."""
-        self._claiming = Call(db.claim(wanted))
+        self._claiming = SentCall(db.claim(wanted))
         self._send(wanted)
         return self._claiming
 
@@ -140,7 +140,7 @@ class Reporter:
             db.finish_many(reports) if wanted is None else db.finish_and_claim(reports, wanted)
         )
 
-    def _settle(self, call: Call, now: float) -> None:
+    def _settle(self, call: SentCall, now: float) -> None:
         sent, self._sent, self._finishing = self._sent, [], None
         had_claim = self._claiming is not None
         if self._claiming is not None:
@@ -171,7 +171,7 @@ class Reporter:
         else:
             self._replace(sent[0], call.failure)
 
-    def _split(self, call: Call, reports: int, claiming: Call) -> None:
+    def _split(self, call: SentCall, reports: int, claiming: SentCall) -> None:
         """Give the claim its part of the answer: the rows after the verdicts."""
         claiming.columns, claiming.records = call.columns, call.records[reports:]
         claiming.failure, claiming.done = call.failure, True

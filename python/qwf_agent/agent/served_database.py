@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link, Links
 from qwf_agent.agent.log_sender import LogSender
@@ -155,7 +155,7 @@ class ServedDatabase:
             own.append(self.ticker.next_at())
         return min(*links, *own, *(worker.next_at() for worker in self.workers))
 
-    def leave(self) -> list[tuple[Worker, Call]]:
+    def leave(self) -> list[tuple[Worker, SentCall]]:
         """End what is not needed to deregister; returns the calls that end the registrations."""
         self.failures.close()
         self.links.soft.close()

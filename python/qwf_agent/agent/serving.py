@@ -234,20 +234,20 @@ class Serving:
         self._on_cards.take_met(met)
 
     def _in_slots(self) -> list[Claim]:
-        return [claim for slot in self._pool for claim in slot.claims]
+        return self._pool.claims_in_slots()
 
     def _demands(self, now: float) -> dict[str, Demand]:
         """Demand of the jobs in slots and in the backlog for each server."""
         demands = {server.config.name: Demand() for server in self.fleet.servers}
         given, self._given = self._given, {}
         for slot in self._pool:
-            for claim in slot.claims:
+            for claim in slot.claims.values():
                 if claim in given:
                     self._given[claim] = given[claim]
                     demand = demands[given[claim].server.config.name]
                     demand.inflight += 1
                     demand.taken += 1
-                    demand.progress += _progress(slot)
+                    demand.progress += _progress(slot, claim)
         since, self._waits_since = self._waits_since, {}
         self._waiting = {}
         for claim in self._pool.backlog:
@@ -283,15 +283,16 @@ class Serving:
         """End the jobs whose server has ended, if their bodies do not see it."""
         ended: dict[UsedServer, float] = {}
         for slot in self._pool:
-            given = self._given.get(slot.claims[0]) if slot.claims else None
-            if given is None or given.server.is_alive(given.start):
-                continue
-            ended[given] = self._ended_at.get(given, now)
-            if len(slot.claims) > 1:
-                self._pool.take_back(slot)
-            claim = slot.claims[0] if slot.claims else None
-            if claim and claim.forced_outcome is None and now >= ended[given] + LOST_AFTER_S:
-                self._endings.end(slot, claim, SERVER_LOST)
+            for claim in [claim for body in slot.bodies() for claim in body.claims]:
+                given = self._given.get(claim)
+                if given is None or given.server.is_alive(given.start):
+                    continue
+                ended[given] = self._ended_at.get(given, now)
+                if len(slot.claims) > len(slot.bodies()[0].claims):
+                    self._pool.take_back(slot)
+                is_late = now >= ended[given] + LOST_AFTER_S
+                if claim.ticket in slot.claims and claim.forced_outcome is None and is_late:
+                    self._endings.end(slot, claim, SERVER_LOST)
         self._ended_at = ended
 
     def _release_withdrawn(self) -> None:
@@ -312,9 +313,12 @@ class Serving:
         self._broken = set(broken)
 
 
-def _progress(slot: Slot) -> int:
-    """A number that changes when the running body reports progress or prints."""
-    return slot.body.progress_version() + slot.body.printed(1)[0]
+def _progress(slot: Slot, claim: Claim) -> int:
+    """A number that changes when the body that runs this job, or another one before it, reports
+    progress or prints."""
+    bodies = slot.bodies()
+    body = next((one for one in bodies if claim in one.claims), bodies[0])
+    return body.progress_version() + body.printed(1)[0]
 
 
 def _usage(rendered: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call, Notification
+from qwf_agent.agent.calls import Notification, SentCall
 from qwf_agent.agent.link import Link
 from qwf_agent.agent.options import AgentOptions
 
@@ -78,7 +78,7 @@ class SettingsReader:
         self._name = name  # of the worker, for the log
         self._options = options
         self._link = link
-        self._reading: Call | None = None
+        self._reading: SentCall | None = None
         self._asked_at = now
         self._read_at = now + READ_AGAIN_S
         # Since it was connected again, it has not read them: it may be a restored database, or

@@ -72,8 +72,11 @@ class Taker(Protocol):
     def room(self, batch: int, now: float) -> int:
         """How many more jobs it should get, up to `batch`."""
 
-    def could_begin(self, now: float) -> bool:
-        """True if a job that is handed to it first of all begins now."""
+    def startable(self, at_once: int, now: float) -> int:
+        """How many jobs that are handed to it first of all begin now, `at_once` if it is idle."""
+
+    def has_free_place(self) -> bool:
+        """True if a job could run now, beside others or alone."""
 
 
 class Waiting(Protocol):
@@ -85,9 +88,10 @@ class Waiting(Protocol):
 
 class Takers(Protocol):
     """All slots, and the jobs that are claimed but in no slot yet. Of these, `held` wait for a
-    model server."""
+    model server, and `gathering` for more jobs of their batch."""
 
     held: int
+    gathering: int
     batch_size: BatchSize
 
     @property
@@ -130,14 +134,15 @@ def room_of(pool: Takers, now: float, more: bool) -> Room:
     model server leave room for others."""
     slots, size = pool.slots, pool.batch_size
     waiting = len(pool.backlog) - min(pool.held, MOST_HELD * len(slots))
+    more = more or pool.gathering > 0
     total = _room_of(slots, waiting, size, now, more)
     heavy = [slot for slot in slots if slot.heavy]
-    startable = _startable(slots, pool.backlog, now) if total else 0
+    startable = _startable(slots, pool.backlog, size, now) if total else 0
     if not heavy:
         return Room(total, 0, startable)
     heavy_jobs = [job for job in pool.backlog if job.heavy]
     heavy_total = _room_of(heavy, len(heavy_jobs), size, now, more)
-    return Room(total, heavy_total, startable, _startable(heavy, heavy_jobs, now))
+    return Room(total, heavy_total, startable, _startable(heavy, heavy_jobs, size, now))
 
 
 def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, more: bool) -> int:
@@ -146,14 +151,16 @@ def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, 
     if not more and waiting >= sum(slot.ready and slot.work_s <= AHEAD_S for slot in slots):
         return 0
     room = sum(slot.room(size.hold, now) for slot in slots) - waiting
-    idle = any(slot.ready and not slot.claims for slot in slots)
-    enough = idle or room >= size.batch * len(slots)
+    free = any(slot.has_free_place() for slot in slots)
+    enough = free or room >= size.batch * len(slots)
     return max(0, min(room, size.batch * len(slots))) if enough else 0
 
 
-def _startable(slots: Sequence[Taker], waiting: Iterable[Waiting], now: float) -> int:
+def _startable(
+    slots: Sequence[Taker], waiting: Iterable[Waiting], size: BatchSize, now: float
+) -> int:
     """How many jobs these slots could begin now, besides those that wait for that already."""
-    could = sum(1 for slot in slots if slot.could_begin(now))
+    could = sum(slot.startable(size.at_once, now) for slot in slots)
     return max(0, could - sum(1 for job in waiting if job.rated))
 
 

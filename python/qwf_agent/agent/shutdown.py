@@ -42,7 +42,7 @@ class Shutdown:
         self.kill_at = now + (self._databases.settings.stop_grace if grace is None else grace)
         for slot in self._slots:
             self._slots.take_back(slot)
-        running = sum(1 for slot in self._slots if slot.claims)
+        running = sum(len(slot.bodies()) for slot in self._slots)
         who = f"{running} running {'body has' if running == 1 else 'bodies have'}"
         log.info("stopping: %s", "no body runs" if not running else
                  f"{who} {self.kill_at - now:g} s to end; a second Ctrl-C or SIGTERM stops "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Links
@@ -60,7 +60,7 @@ class Sleeper:
         self._control = control
         self._link = links.soft
         self._listener = links.listener
-        self._renewing: Call | None = None
+        self._renewing: SentCall | None = None
         self._sleepers = 0  # number of sleeping workers in the fleet
         self._tick_in_s: float | None = None
         self._asleep_since = 0.0

@@ -1,11 +1,9 @@
-"""A slot for one child: which jobs the child has, and how they ended."""
+"""A slot for one child: its process, and how its jobs ended."""
 
 from __future__ import annotations
 
 import selectors
 import time
-from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 from qwf_agent.agent.child_news import (
@@ -15,11 +13,11 @@ from qwf_agent.agent.child_news import (
     MovedFolder,
     NewCheckpoint,
 )
-from qwf_agent.agent.child_orders import MODEL_ORDER_S, ChildOrders
+from qwf_agent.agent.child_orders import MODEL_ORDER_S
 from qwf_agent.agent.child_process import ChildProcess
-from qwf_agent.agent.claim import Claim, Claimant
+from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.held_model import HeldModel
-from qwf_agent.agent.running_body import RunningBody
+from qwf_agent.agent.slot_jobs import MAX_JOBS, SlotJobs
 from qwf_agent.child.code_files import CodeFiles
 from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import (
@@ -27,6 +25,7 @@ from qwf_agent.child.messages import (
     FILES,
     MOVED,
     ORDER_DONE,
+    PROGRESS,
     READY,
     SAVE,
     STREAMED,
@@ -35,25 +34,21 @@ from qwf_agent.child.messages import (
     pack_jobs,
 )
 from qwf_agent.child.outcome import JobOutcome
+from qwf_agent.child.scoreboard import MESSAGE_BYTES, ProgressRecord
 from qwf_agent.child.setup import Setup
-from qwf_agent.child.stream_page import clip
+from qwf_agent.child.stream_parts import joined
 from qwf_agent.child.tasks import IMPORT_S
 from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.guardian import Guardian
 
 # First and longest wait before the next fork, after a child that died before it was ready.
 WAIT_S = (0.05, 5.0)
-LONG_BODY_S = 0.2
-STUCK_S = 1.0  # jobs do not wait behind a body that runs longer than this
-MOMENT_S = 0.01  # a job that starts so long after its claim has kept the rate of its limit
-MAX_JOBS = 500  # their tickets fit into one page, the smallest pipe there is
 
 
-class Slot:
-    """Runs one child at a time. `claims` are the jobs that the child has and has not answered yet,
-    in order: the first one is running.
+class Slot(SlotJobs):
+    """Runs one child at a time. `jobs` are those that the child has and has not answered yet.
 
-    Invariant: a claim leaves `claims` exactly once: it is answered, taken back, or its child dies.
+    Invariant: a claim leaves `jobs` exactly once: it is answered, taken back, or its child dies.
     """
 
     def __init__(
@@ -66,17 +61,12 @@ class Slot:
         card: int | None = None,
         group: ControlGroup | None = None,
     ) -> None:
+        super().__init__()
         self.heavy = heavy  # may run jobs that need a card to themselves
         self.card = card  # the only card that the child sees; None: as --gpu says
         self.code_files = CodeFiles()
-        self.claims: deque[Claim] = deque()
-        self.body = RunningBody(self.claims)
         self.held = HeldModel()
-        self.orders = ChildOrders()
-        self.work_s = 0.0  # expected seconds of work in `claims`
-        self.ready = False  # the child has imported the user's app, and may get more jobs
         self._imported = False  # it has said that it is ready
-        self.process: ChildProcess | None = None
         self._selector = selector
         self._guardian = guardian
         self._setup = setup
@@ -84,14 +74,13 @@ class Slot:
         self._recycle_jobs = recycle_jobs
         self._spawn_at = 0.0
         self._discarded = False
+        self._cause: JobOutcome | None = None  # why it was killed, if for no job
+        self._unit_log = (0, "")  # the batch whose log was taken last, and the log
         self._wait_s = WAIT_S[0]
         self._ready_by = 0.0
-        self._jobs_left = 0
-        self._ticket = 0
         self._announcement: Announcement | None = None
         self._moved: list[tuple[Claim, MovedFolder]] = []
         self.checkpoints: list[NewCheckpoint] = []  # that nobody has taken yet
-        self._assigned: list[Message] = []  # jobs and orders to send, each with its ticket
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
         """Set up children like this from now on; a child with another setup is replaced."""
@@ -122,73 +111,6 @@ class Slot:
         if self.process is not None:
             self.process.check_rest(now)
 
-    def has_room(self, seconds: float, budget_s: float) -> bool:
-        """Return True if the child can take a job that is expected to run for `seconds`: yes if it
-        is idle, else up to a budget of work."""
-        if (
-            not self.ready
-            or self._jobs_left <= 0
-            or len(self.claims) >= MAX_JOBS
-            or self.orders.exist()
-        ):
-            return False
-        return not self.claims or self.work_s + seconds <= budget_s
-
-    def room(self, batch: int, now: float) -> int:
-        """How many more jobs the child should get, up to `batch`; none behind a long body."""
-        long = self.claims and self.body.seconds(now) > LONG_BODY_S
-        if not self.ready or long or self.orders.exist():
-            return 0
-        return max(0, min(self._jobs_left, batch - len(self.claims)))
-
-    def could_begin(self, now: float) -> bool:
-        """Return True if a job that is handed to the child before all others begins now: the child
-        is idle, or its body should end in a moment. Never behind another
-        job of a rate: that one may take longer than usual."""
-        if not self.ready or self._jobs_left <= 0 or self.orders.exist():
-            return False
-        if not self.claims:
-            return True
-        if any(claim.rated for claim in self.claims):
-            return False
-        seconds, expected_s = self.body.seconds(now), self.claims[0].expected_s
-        return expected_s - seconds <= MOMENT_S and seconds < max(expected_s, MOMENT_S)
-
-    def can_start_soon(self, now: float) -> bool:
-        """Return True if a waiting job could start here soon."""
-        return self.ready and not self.orders.exist() and self.body.seconds(now) <= STUCK_S
-
-    def runs_other(self, worker: Claimant) -> bool:
-        """Return True if the child runs a job of another worker."""
-        return bool(self.claims) and self.claims[0].worker is not worker
-
-    def assign(self, claim: Claim, seconds: float) -> None:
-        """Add a job for the child; `flush` sends it."""
-        self._ticket += 1
-        self._jobs_left -= 1
-        claim.ticket, claim.expected_s = self._ticket, seconds
-        claim.given_at = time.monotonic()
-        if not self.claims:
-            self.body.startable_at = claim.given_at
-        self.claims.append(claim)
-        self.work_s += seconds
-        self._assigned.append((self._ticket, *claim.for_child, claim.server))
-
-    def take_ordinary(
-        self, backlog: deque[Claim], expected: Callable[[str], float], budget_s: float
-    ) -> None:
-        """Assign jobs from the head of the backlog while they fit into a budget of work, up to one
-        that needs a card or a model."""
-        if not self.ready or self.orders.exist():
-            return
-        room = min(self._jobs_left, MAX_JOBS - len(self.claims))
-        while room > 0 and backlog and not backlog[0].heavy and backlog[0].model is None:
-            seconds = expected(backlog[0].task)
-            if self.claims and self.work_s + seconds > budget_s:
-                return
-            self.assign(backlog.popleft(), seconds)
-            room -= 1
-
     def flush(self) -> None:
         """Send the assigned jobs to the child, and orders when it has no job left."""
         while self.orders.waiting and self.ready and not self.claims:
@@ -205,10 +127,9 @@ class Slot:
         if self.process is None or not self.claims:  # an order is never queued behind a job
             return []
         tickets = self.process.take_tickets()
-        back = [claim for claim in self.claims if claim.ticket in tickets]
+        back = [claim for claim in self.claims.values() if claim.unit in tickets]
         for claim in back:
-            self.claims.remove(claim)
-            _note_gone(self, claim)
+            self._remove(self.process, claim)
         self._jobs_left += len(back)
         return back
 
@@ -228,9 +149,21 @@ class Slot:
         if self.process is not None:
             self.process.tell(claim.ticket, word, until)
 
-    def kill(self) -> None:
-        """Kill the child and its process group."""
+    def is_silent(self, now: float) -> bool:
+        """Return True if a body blocks the event loop in which many run. Call it again and
+        again."""
+        if self.process is None or not self.jobs.are_concurrent:
+            return False
+        return self.jobs.is_silent(self.process.scoreboard, now)
+
+    def on_cpu(self) -> Claim | None:
+        """The job whose body is on the CPU, if many run at once."""
+        return None if self.process is None else self.jobs.on_cpu(self.process.scoreboard)
+
+    def kill(self, cause: JobOutcome | None = None) -> None:
+        """Kill the child and its process group. `cause` says why, if it is for no job of many."""
         self.ready, self._ready_by = False, float("inf")
+        self._cause = self._cause or cause
         if self.process is not None:
             self.process.kill()
 
@@ -264,22 +197,29 @@ class Slot:
         leaving = not self.ready or self._jobs_left < 0
         expected = self._discarded or (leaving and exit_.status == 0)
         unread = process.take_tickets()
-        running = next((claim for claim in self.claims if claim.ticket not in unread), None)
-        unstarted = [claim for claim in self.claims if claim is not running]
-        if running is not None and process.garbled is not None:
-            running.forced_outcome = running.forced_outcome or _garbled(process.garbled)
-        if running is not None:
-            running.streamed = process.scoreboard.stream.read(running.ticket)
-        log = process.log.take()
+        running = self.jobs.running(unread)
+        unstarted = [claim for claim in self.claims.values() if claim.unit in unread]
+        are_many, culprit = self.jobs.are_concurrent, running[0] if len(running) == 1 else None
+        if are_many and culprit is None and self._cause is None:
+            culprit = self.on_cpu()
+        if culprit is not None and process.garbled is not None:
+            culprit.forced_outcome = culprit.forced_outcome or _garbled(process.garbled)
+        if not are_many and running:
+            running[0].streamed = process.scoreboard.stream.read(running[0].ticket)
+        logs = [self._take_log(process, claim) for claim in running]
+        log = process.log.take() if are_many or not running else ""
         process.close()
         self._guardian.remove(process.pid, sweep=exit_.status != 0)
-        self.claims.clear()
+        self.jobs.clear()
         self.orders.child_died()
         self.held.change(None)
         self.code_files.clear()
         self.process = self.body.process = None
         self.ready, self.work_s = False, 0.0
-        return ChildDeath(exit_, answers, running, seconds, unstarted, log, expected)
+        cause, self._cause = self._cause, None
+        return ChildDeath(
+            exit_, answers, running, seconds, logs, culprit, unstarted, expected, cause, log
+        )
 
     def _read_answers(self, process: ChildProcess) -> list[JobAnswer]:
         found = []
@@ -297,13 +237,34 @@ class Slot:
 
     def _take_answer(self, process: ChildProcess, message: Message) -> JobAnswer:
         _, ticket, outcome, reason, seconds, used_up, report = message
-        if not self.claims or self.claims[0].ticket != ticket:  # a child answers in order
+        claim = self.claims.get(ticket)
+        if claim is None or not self.jobs.is_answered_next(claim):
             raise Garbled(f"an answer with the ticket {ticket}, which is not that of its job")
         if used_up:
             self.retire()
-        claim = self.claims.popleft()
-        _note_gone(self, claim)
-        return JobAnswer(claim, outcome, reason, report, seconds, process.log.take())
+        log = self._take_log(process, claim)
+        self._remove(None, claim)
+        return JobAnswer(claim, outcome, reason, report, seconds, log)
+
+    def _take_log(self, process: ChildProcess, claim: Claim) -> str:
+        """The log of the body of this job; the jobs of a batch share one."""
+        if claim.is_concurrent:
+            return process.log.take_job(claim.ticket)
+        if claim.shape is None:
+            return process.log.take()
+        if self._unit_log[0] != claim.unit:
+            self._unit_log = (claim.unit, process.log.take())
+        return self._unit_log[1]
+
+    def _remove(self, process: ChildProcess | None, claim: Claim) -> None:
+        """The child does not have the job any more."""
+        if process is not None and claim.is_concurrent:
+            process.log.take_job(claim.ticket)
+        self.jobs.remove(claim)
+        if self.claims:
+            self.work_s = max(0.0, self.work_s - claim.expected_s)
+        else:
+            self.work_s, self.held.free_since = 0.0, time.monotonic()
 
     def _take_message(self, kind: str, *values: Any) -> None:
         """Handle a message that is not about a job."""
@@ -317,35 +278,36 @@ class Slot:
             self.code_files.add(*values)
         elif kind == MOVED:
             ticket, folder, moved_to, held = values
-            if not self.claims or self.claims[0].ticket != ticket:
-                raise Garbled(f"a folder of the ticket {ticket}, which is not that of its job")
-            self._moved.append((self.claims[0], MovedFolder(folder, moved_to, held)))
+            claim = self._named(ticket, "a folder")
+            self._moved.append((claim, MovedFolder(folder, moved_to, held)))
         elif kind == SAVE:
             ticket, number, text = values
-            claim = next((one for one in self.claims if one.ticket == ticket), None)
-            if claim is None:
-                raise Garbled(f"a checkpoint of the ticket {ticket}, which is not of its jobs")
-            self.checkpoints.append(NewCheckpoint(claim, number, text))
+            self.checkpoints.append(
+                NewCheckpoint(self._named(ticket, "a checkpoint"), number, text)
+            )
         elif kind == STREAMED:
             ticket, written, text = values
-            if not self.claims or self.claims[0].ticket != ticket:
-                raise Garbled(f"a stream of the ticket {ticket}, which is not that of its job")
-            self.claims[0].streamed = written, clip(text)
+            claim = self._named(ticket, "a stream")
+            claim.streamed = joined(claim.streamed, written, text)
+        elif kind == PROGRESS:
+            ticket, fraction, text = values
+            claim = self._named(ticket, "progress")
+            version = 1 + (claim.progress.version if claim.progress is not None else 0)
+            claim.progress = ProgressRecord(version, ticket, fraction, text[:MESSAGE_BYTES])
         elif kind == ORDER_DONE:
             ticket, error = values
             self.orders.take_answer(ticket, error)
         else:
-            if self.claims:
-                self.claims[0].model_loaded = True
+            for body in self.bodies():
+                for claim in body.claims:
+                    claim.model_loaded = True
             self.held.take_message(kind, *values)
 
-
-def _note_gone(slot: Slot, claim: Claim) -> None:
-    """Note that the child does not have the job any more."""
-    if slot.claims:
-        slot.work_s = max(0.0, slot.work_s - claim.expected_s)
-    else:
-        slot.work_s, slot.held.free_since = 0.0, time.monotonic()
+    def _named(self, ticket: int, what: str) -> Claim:
+        claim = self.claims.get(ticket)
+        if claim is None or not self.jobs.is_answered_next(claim):
+            raise Garbled(f"{what} of the ticket {ticket}, which is not that of its job")
+        return claim
 
 
 def _garbled(why: str) -> JobOutcome:

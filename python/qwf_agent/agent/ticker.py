@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call
+from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Link
 from qwf_agent.agent.sleeper import CHECK_TICKS, STALE_AGE
@@ -29,7 +29,7 @@ class Ticker:
         self.ticked = False
         self._link = link
         self._until_empty = until_empty
-        self._ticking: Call | None = None
+        self._ticking: SentCall | None = None
         self._at = 0.0
         self._others_tick = False  # as far as this agent knows
         self._busy_at = self._began_at = 0.0
@@ -63,7 +63,7 @@ class Ticker:
         """When it ticks next."""
         return self._at if self._link.up and self._ticking is None else float("inf")
 
-    def _take(self, call: Call, workers: Sequence[Worker], now: float) -> None:
+    def _take(self, call: SentCall, workers: Sequence[Worker], now: float) -> None:
         if call.failure is not None and not call.failure.lost:
             log.warning("tick failed: %s", call.failure)
         done = json.loads(call.value() or "{}")

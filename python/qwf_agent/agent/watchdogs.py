@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.held_jobs import SILENT_S
 from qwf_agent.agent.settings import Settings
+from qwf_agent.child.outcome import JobOutcome
 from qwf_agent.system.gpu import MIB
 
 log = logging.getLogger("qwf_agent")
@@ -44,6 +46,14 @@ class Observation(NamedTuple):
     gpu_used_bytes: int = 0
     max_rss: int | None = None
 
+
+# One of many bodies in an event loop stands still, and so do all others.
+BLOCKED = JobOutcome(
+    "lost",
+    error=f"blocked: the event loop in which it ran with other bodies stood still for {SILENT_S:g} "
+    "s: await what takes long, or move it into a thread with asyncio.to_thread()",
+    detail={"reason": "blocked"},
+)
 
 Watchdog = Callable[[Observation], "Trip | None"]
 
@@ -81,9 +91,13 @@ def memory(seen: Observation) -> Trip | None:
     """Trips if the child and every process it started use more memory than --max-rss."""
     if seen.max_rss is None or seen.rss_bytes is None or seen.rss_bytes <= seen.max_rss:
         return None
-    used, limit = seen.rss_bytes // MIB, seen.max_rss // MIB
-    error = f"out of memory: the body and its processes used {used} MiB, --max-rss is {limit} MiB"
+    error = _too_much(seen.rss_bytes, seen.max_rss)
     return Trip("oom", error, {**_readings(seen), "max_rss_bytes": seen.max_rss})
+
+
+def out_of_memory(rss_bytes: int, max_rss: int) -> JobOutcome:
+    """Why a child with many bodies is killed that uses more memory than --max-rss."""
+    return JobOutcome("lost", error=_too_much(rss_bytes, max_rss), detail={"reason": "oom"})
 
 
 def no_progress(seen: Observation) -> Trip | None:
@@ -145,6 +159,11 @@ def gpu_health(seen: Observation) -> Trip | None:
     error = f"card hung: idle for {window:.0f} s while the body ran, memory constant"
     readings = {"window_s": round(window, 1), "ram_moved_bytes": moved, "most_gpu_percent": use}
     return Trip("gpu_hung", error, {**_readings(seen), **readings})
+
+
+def _too_much(rss_bytes: int, max_rss: int) -> str:
+    used, limit = rss_bytes // MIB, max_rss // MIB
+    return f"out of memory: the body and its processes used {used} MiB, --max-rss is {limit} MiB"
 
 
 def _cpu_percent(seen: Observation) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from qwf_agent.agent import db
-from qwf_agent.agent.calls import Call, Notification
+from qwf_agent.agent.calls import Notification, SentCall
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call
 from qwf_agent.agent.control import Control
@@ -61,14 +61,14 @@ class Worker(Claimant):
         self.empty_claims = 0  # how many in a row have found nothing
         self.place = self._place(options)
         self._info: str | None = info  # as last registered
-        self._updating: Call | None = None
+        self._updating: SentCall | None = None
         self._link = links.soft
         self._lease = options.lease
         self._durable_claims = options.durable_claims
-        self._claiming: Call | None = None
+        self._claiming: SentCall | None = None
         self._not_before = 0.0  # no claim until then, whatever wakes it up
         self._with_reports = False  # the claim under way
-        self._beating: Call | None = None
+        self._beating: SentCall | None = None
         self._log_wanted = False
         self._light_only = False
         self._ahead = ClaimsAhead(now)

@@ -12,12 +12,13 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
 from qwf_agent.app import events, jobs, runs
+from qwf_agent.app.bodies import AnyArguments, BatchResult, Call, Job, Shape, shape_of
 from qwf_agent.app.calls import drive, drive_async
 from qwf_agent.app.cells import cell_for
 from qwf_agent.app.checkpoints import Checkpoint
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FROM_AGENT",
     "App",
+    "Call",
     "Checkpoint",
     "Job",
     "Model",
@@ -59,6 +61,7 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
+B = TypeVar("B", bound=BatchResult | Awaitable[BatchResult])
 
 Around = Callable[["Job"], AbstractContextManager[object]]
 TASK_NAME = re.compile(r"\S{1,200}")
@@ -90,42 +93,6 @@ class Release(Exception):
     any other."""
 
 
-class StopEvent(Protocol):
-    """The event that tells a body to give its job back."""
-
-    def is_set(self) -> bool:
-        """Return True if it was."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """The job that is running: a body gets it as `job`."""
-
-    id: int
-    task: str
-    queue: str
-    attempt: int
-    run_id: int | None = None
-    node_id: str | None = None
-    project: str = ""
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    _stopping: StopEvent | None = field(default=None, repr=False, compare=False)
-    _stream: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
-
-    def stopping(self) -> bool:
-        """Return True if the body should save what it has and raise Release."""
-        return self._stopping is not None and self._stopping.is_set()
-
-    def stream(self, text: str) -> None:
-        """Add text to what those get who follow the job now with `jobs.stream`. It makes no system
-        call, and nothing is sent while nobody follows; the last 64 KiB are kept while the body
-        runs. Raises TypeError for anything but a text."""
-        if not isinstance(text, str):
-            raise TypeError(f"job.stream takes a text, not {text!r}")
-        if self._stream is not None:
-            self._stream(text)
-
-
 @dataclass(frozen=True)
 class Model:
     """A registered model: its loader and the GPU memory it needs, GiB."""
@@ -139,11 +106,16 @@ class Model:
 class Task(Generic[P, R]):
     """A registered function. Call it like any function, or enqueue it."""
 
-    def __init__(self, function: Callable[P, R], name: str, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[P, R], name: str, options: Mapping[str, Any],
+        shape: Shape | None = None,
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, function)
         self.function = function
         self.name = name
-        self._parameters = Parameters(function)
+        self.shape = shape  # None: the body takes one job
+        batched = shape is not None and not shape.concurrent
+        self._parameters = AnyArguments(name) if batched else Parameters(function)
         self._options = convert_options(without_functions(options))
         self._limit_of = limit_function(options)
 
@@ -205,7 +177,8 @@ class Task(Generic[P, R]):
         if self._limit_of is not None:
             limit = self._limit_of(**{**self._parameters.defaults, **given})
             options |= {n: v for n, v in convert_options({"limit_by": limit}).items() if v}
-        options["labels"] = checked(options.get("labels"))
+        if isinstance(self._parameters, Parameters):
+            options["labels"] = checked(options.get("labels"))
         return SqlCall("enqueue", {"task": task, "args": inputs, **options})
 
 
@@ -217,17 +190,53 @@ class App:
         self.models: dict[str, Model] = {}
         self.arounds: list[Around] = []
 
+    @overload
+    def task(
+        self,
+        name: str | None = None,
+        *,
+        batch: int,
+        batch_wait: float = 0.0,
+        **options: Unpack[Options],
+    ) -> Callable[[Callable[[list[Call]], B]], Task[..., B]]: ...
+
+    @overload
+    def task(
+        self, name: str | None = None, *, concurrency: int, **options: Unpack[Options]
+    ) -> Callable[[Callable[P, Awaitable[R]]], Task[P, Awaitable[R]]]: ...
+
+    @overload
     def task(
         self, name: str | None = None, **options: Unpack[Options]
-    ) -> Callable[[Callable[P, R]], Task[P, R]]:
+    ) -> Callable[[Callable[P, R]], Task[P, R]]: ...
+
+    def task(
+        self,
+        name: str | None = None,
+        *,
+        concurrency: int | None = None,
+        batch: int | None = None,
+        batch_wait: float = 0.0,
+        **options: Unpack[Options],
+    ) -> Callable[[Callable[..., Any]], Task[..., Any]]:
         """Register the decorated function under `name`, by default its own. The options apply to
-        the jobs that `enqueue` creates. Raises TypeError for an option that does not exist, and for
-        a value that it cannot have; ValueError if the name is taken or contains a blank."""
+        the jobs that `enqueue` creates.
+
+        With `concurrency`, a child runs so many bodies of this async function at once, in one event
+        loop. With `batch`, the function gets up to so many jobs at once as `calls: list[Call]`, and
+        returns a list with the result of each: a dict, None or an exception; an agent waits at most
+        `batch_wait` seconds (0 to 1) for more jobs.
+
+        Raises TypeError for an option that does not exist, for a value that it cannot have, and for
+        a function that cannot be such a body; ValueError if the name is taken or contains a blank,
+        and for a number that is too large.
+        """
         _check_name("task", name)
         convert_options(without_functions(options))
 
-        def register(function: Callable[P, R]) -> Task[P, R]:
-            task = Task(function, _name_of("task", function, name), options)
+        def register(function: Callable[..., Any]) -> Task[..., Any]:
+            shape = shape_of(function, concurrency, batch, batch_wait)
+            task = Task(function, _name_of("task", function, name), options, shape)
             if not TASK_NAME.fullmatch(task.name):
                 raise ValueError(
                     f"{task.name!r} is no name for a task: use 1 to 200 characters without blanks"

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path, PurePath
 from typing import Any, Union
 
+from qwf_agent.app.bodies import Call
 from qwf_agent.app.parameters import Parameters
 from qwf_agent.app.values import has_nul, path_to_text, place_in
 from qwf_agent.child.job_context import JobContext
@@ -86,14 +87,24 @@ class Body:
     def __call__(self, context: JobContext) -> Any:
         """Run the function, and wait for its result if it is async. Raises what it raises, and
         WrongArguments."""
-        if self._takes_nothing and not context.inputs:
-            result = self.function()
-        else:
-            arguments = self._arguments(context)
-            positional = [arguments.pop(p.name, p.default) for p in self._positional]
-            result = self.function(*positional, **arguments)
+        result = self.start(context)
         if result is None or isinstance(result, dict):  # the usual case; isawaitable is slower
             return result
+        return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
+
+    def start(self, context: JobContext) -> Any:
+        """Call the function; what it returns may have to be awaited."""
+        if self._takes_nothing and not context.inputs:
+            return self.function()
+        arguments = self._arguments(context)
+        positional = [arguments.pop(p.name, p.default) for p in self._positional]
+        return self.function(*positional, **arguments)
+
+    def run_batch(self, calls: list[Call], context: JobContext) -> Any:
+        """Call the body of a batch, and wait for its result if it is async. The parameters that the
+        agent fills are those of `context`."""
+        names = [p.name for p in self._parameters.named if p.name in FILL]
+        result = self.function(calls, **{name: FILL[name](context) for name in names})
         return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
     def _arguments(self, context: JobContext) -> dict[str, Any]:

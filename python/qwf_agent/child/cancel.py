@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import struct
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 # What an agent tells a body: the ticket of its job, the number of a word, and when the body is
 # killed, on the monotonic clock.
 TOLD = struct.Struct("<QBd")
-WORDS = ("cancel", "stop", "drain", "timeout")
-CANCEL = WORDS.index("cancel")
+WORDS = ("cancel", "stop", "drain", "timeout", "end")
+CANCEL, END = WORDS.index("cancel"), WORDS.index("end")  # the last one: the body has to end now
 MOST_TOLD = 200  # records in one read
 
 
@@ -20,15 +22,13 @@ class CancelEvent:
     """Like threading.Event, with `is_set`, `set` and `wait`, but safe to set from a signal handler.
 
     A handler that sets a threading.Event deadlocks if the signal comes while the same thread holds
-    the event's lock. This one is a pipe: `set` writes to it, `wait` polls it, and a select loop can
-    poll it through `fileno`.
+    the event's lock. This one is a pipe, made for the first who waits: `set` writes to it, `wait`
+    polls it, and a select loop can poll it through `fileno`.
     """
 
     def __init__(self) -> None:
         self._set = False
-        self._reader, self._writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        os.set_blocking(self._writer, False)
+        self._pipe: tuple[int, int] | None = None
 
     def is_set(self) -> bool:
         """Return True if the body was told to stop."""
@@ -38,13 +38,13 @@ class CancelEvent:
         """Tell the body to stop."""
         if not self._set:
             self._set = True
-            os.write(self._writer, b"!")
+            self._fill()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the event is set, at most `timeout` seconds; returns whether it is."""
         if not self._set:
             poll = select.poll()
-            poll.register(self._reader, select.POLLIN)
+            poll.register(self.fileno(), select.POLLIN)
             poll.poll(None if timeout is None else max(0, timeout * 1000))
         return self._set
 
@@ -52,16 +52,31 @@ class CancelEvent:
         """Reset the event for the next job."""
         if self._set:
             self._set = False
-            os.read(self._reader, 1)
+            if self._pipe is not None:
+                with suppress(BlockingIOError):
+                    os.read(self._pipe[0], 16)
 
     def close(self) -> None:
         """Close the pipe. A child never does: its last body may still use it."""
-        os.close(self._reader)
-        os.close(self._writer)
+        for fd in self._pipe or ():
+            os.close(fd)
+        self._pipe = None
 
     def fileno(self) -> int:
         """Descriptor that is readable while the event is set."""
-        return self._reader
+        if self._pipe is None:
+            pipe = os.pipe()
+            for fd in pipe:
+                os.set_blocking(fd, False)
+            self._pipe = pipe
+            if self._set:  # perhaps by a signal since the line before
+                self._fill()
+        return self._pipe[0]
+
+    def _fill(self) -> None:
+        if self._pipe is not None:
+            with suppress(BlockingIOError):
+                os.write(self._pipe[1], b"!")
 
 
 class Stopping(CancelEvent):
@@ -94,8 +109,27 @@ class Stopping(CancelEvent):
         super().clear()
 
 
+class AsyncStopping(Stopping):
+    """The same for one of many bodies in an event loop: `await stopping.wait()`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._event = asyncio.Event()
+
+    def set(self) -> None:
+        """Tell the body to stop."""
+        super().set()
+        self._event.set()
+
+    async def wait(self, timeout: float | None = None) -> bool:  # type: ignore[override]
+        """Wait until it is set, at most `timeout` seconds; returns whether it is."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._event.wait(), timeout)
+        return self._set
+
+
 class BodyEvents(NamedTuple):
-    """The events of the body that a child runs."""
+    """The events of one body."""
 
     cancel: CancelEvent
     stopping: Stopping
@@ -114,3 +148,8 @@ class BodyEvents(NamedTuple):
 def new_events() -> BodyEvents:
     """Events that are not set."""
     return BodyEvents(CancelEvent(), Stopping())
+
+
+def new_async_events() -> BodyEvents:
+    """The same for one of many bodies in an event loop."""
+    return BodyEvents(CancelEvent(), AsyncStopping())

@@ -9,36 +9,45 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from qwf_agent.app import Job
 from qwf_agent.app.checkpoints import Checkpoint
 from qwf_agent.app.folder_mark import FolderMark, digest, moment
 from qwf_agent.child.cancel import BodyEvents
-from qwf_agent.child.checkpoint_file import CheckpointFile
 from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, OutRootFailed, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
-from qwf_agent.child.saving import Saver
-from qwf_agent.child.scoreboard import Scoreboard
+from qwf_agent.child.stream_parts import StreamWriter
 from qwf_agent.system.writable import UNWRITABLE, why_unwritable
+
+
+class JobBoard(Protocol):
+    """Where the progress of bodies is written, and what they stream."""
+
+    @property
+    def stream(self) -> StreamWriter:
+        """The writer of their streams."""
+
+    def report(self, ticket: int, fraction: float, message: str) -> None:
+        """Write how far the body of this job is."""
 
 
 class JobContext:
     """One job, as its body sees it. What most bodies do not take is made when it is asked for."""
 
     def __init__(
-        self, work: Work, scoreboard: Scoreboard, events: BodyEvents,
-        moved: Callable[[int, Moved], None], saver: Saver,
+        self, work: Work, board: JobBoard, events: BodyEvents,
+        moved: Callable[[int, Moved], None], save: Callable[[int, str], None],
     ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
         self.events = events
         self.model: Any = None
         self.folder: Folder | None = None  # the folder of the job, if the body has asked for it
         self._work = work
-        self._scoreboard = scoreboard
+        self._board = board
         self._moved = moved
-        self._saver = saver
+        self._save = save
         self._began_at = time.time()
 
     @cached_property
@@ -53,18 +62,14 @@ class JobContext:
     @cached_property
     def status_callback(self) -> StatusCallback:
         """The function that reports progress."""
-        return StatusCallback(self._scoreboard, self._work.ticket)
+        return StatusCallback(self._board, self._work.ticket)
 
     @cached_property
     def checkpoint(self) -> Checkpoint:
         """The checkpoint of the job, which its body reads and saves."""
         work = self._work
         saved = _parse_object(work.checkpoint)
-        return Checkpoint(saved, lambda text: self._saver.save(work.ticket, text))
-
-    def checkpoint_file(self, path: Path) -> CheckpointFile:
-        """The checkpoint as a file, for a command."""
-        return CheckpointFile(path, self._work.checkpoint, self._saver, self._work.ticket)
+        return Checkpoint(saved, lambda text: self._save(work.ticket, text))
 
     def out(self) -> Path:
         """Make the folder of the job and return its path. Files of another job are moved aside.
@@ -101,7 +106,7 @@ class JobContext:
         return self.folder.files()
 
     def _stream(self, text: str) -> None:
-        self._scoreboard.stream.write(self._work.ticket, text)
+        self._board.stream.write(self._work.ticket, text)
 
     @property
     def _mark(self) -> FolderMark:
@@ -116,8 +121,8 @@ class JobContext:
 class StatusCallback:
     """The function that a body gets as `status_callback`."""
 
-    def __init__(self, scoreboard: Scoreboard, ticket: int) -> None:
-        self._scoreboard = scoreboard
+    def __init__(self, board: JobBoard, ticket: int) -> None:
+        self._board = board
         self._ticket = ticket
         self._lock = threading.Lock()
         self._has_warned = False
@@ -128,7 +133,7 @@ class StatusCallback:
         number = float(fraction)
         told = min(1.0, max(0.0, number)) if number == number else 0.0
         with self._lock:
-            self._scoreboard.report(self._ticket, told, str(message))
+            self._board.report(self._ticket, told, str(message))
             warn = told != number and not self._has_warned
             self._has_warned = self._has_warned or warn
         if warn:

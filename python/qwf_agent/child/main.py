@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import select
 import signal
 import struct
 import sys
+import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from qwf_agent.child.body_loop import BodyLoop, LoopParts, NoMoreTickets
 from qwf_agent.child.cancel import CANCEL, MOST_TOLD, TOLD, WORDS, new_events
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import write_all
+from qwf_agent.child.job_output import open_output
 from qwf_agent.child.left_processes import LeftProcesses
 from qwf_agent.child.messages import (
     FILES,
+    FIRST_ORDER_TICKET,
     MOVED,
     ORDER_DONE,
     READY,
@@ -34,26 +38,28 @@ from qwf_agent.child.messages import (
     Message,
     Unpacker,
     Work,
+    is_batch,
     pack_answer,
     pack_message,
     read_jobs,
 )
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import ACCELERATOR, JobOutcome, clip, of_exception, render
+from qwf_agent.child.outcome import JobOutcome, broke_card, clip, of_exception, render
 from qwf_agent.child.own_folder import Moved
-from qwf_agent.child.process_state import LimitWatch, ProcessState, open_output
+from qwf_agent.child.process_state import LimitWatch, ProcessState
 from qwf_agent.child.runner import Runner
 from qwf_agent.child.saving import Saver
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
+from qwf_agent.child.usage import Usage
 from qwf_agent.system.fork import adopt_orphans, detach, die_with_parent, redirect_descriptors
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
-FIRST_ORDER_TICKET = 1 << 63  # tickets from here on are orders to load or unload a model
-RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 SHORT_S = 0.001  # answers of shorter bodies go through shared memory, without a system call
 STARTS_S = 50e-6  # a body that is shorter cannot have started a process
+NAMED = 20  # jobs of a batch that each of them names
+NOTHING: frozenset[int] = frozenset()
 BROKEN = 70  # exit code if the child's own code failed: EX_SOFTWARE
 
 
@@ -76,7 +82,7 @@ def main(channel: ParentChannel, setup: Setup) -> NoReturn:
 class Child:
     """Runs the jobs that it has tickets for, in order.
 
-    Invariant: it sends one answer for every ticket it reads, unless it dies.
+    Invariant: it sends one answer for every job whose ticket it reads, unless it dies.
     """
 
     def __init__(self, channel: ParentChannel, setup: Setup) -> None:
@@ -86,7 +92,8 @@ class Child:
         self._tasks = Tasks(setup.app, setup.nodes)
         self._unpacker = Unpacker()
         self._jobs: deque[Message] = deque()
-        self._current = 0
+        self._current: frozenset[int] = NOTHING  # tickets of the jobs whose body runs, alone
+        self._in_loop = False  # many bodies run at once
         self._cancelled: set[int] = set()
         self._events = new_events()
         self._pid = os.getpid()
@@ -94,6 +101,7 @@ class Child:
         self._poll.register(channel.tickets, select.POLLIN)
         self._usage = Usage()
         self._sent = 0  # messages over the socket
+        self._sending = threading.Lock()
         self._code_count = 0  # modules, and other files and folders to watch
         self._models = Models({}, setup.model_idle, self._send)
         self._runner: Runner  # from `serve` on
@@ -103,6 +111,7 @@ class Child:
         self._processes = LeftProcesses()
         # False: a body has left a state that cannot be put back, or a process that cannot be ended.
         self._is_clean = True
+        self._card_is_broken = False
         signal.signal(signal.SIGUSR1, self._on_told)
         # A command shares this process group: its SIGTERM must not end this process.
         signal.signal(signal.SIGTERM, _ignore)
@@ -121,33 +130,105 @@ class Child:
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
         self._state = ProcessState(self._limits)
-        self._send((READY, names, needs, self._tasks.declared_options()))
-        while (ticket := self._next_ticket()) is not None:
-            message = self._receive(ticket)
-            if ticket >= FIRST_ORDER_TICKET:
+        options, shapes = self._tasks.declared_options(), self._tasks.shapes()
+        self._send((READY, names, needs, options, shapes))
+        loop = BodyLoop(
+            LoopParts(
+                self._channel, self._setup, self._runner, self._models, self._message_now,
+                self._take_told, self._pack, self._send_bytes,
+            )
+        )  # fmt: skip
+        message = self._next_message()
+        while message is not None:
+            if message[0] >= FIRST_ORDER_TICKET:
                 self._carry_out(*message)
+            elif self._runner.is_concurrent(message):
+                message = self._run_many(loop, message)
                 continue
-            started = time.monotonic()
-            outcome = self._run(Work(*message))
-            if os.getpid() != self._pid:
-                os._exit(0)  # the body forked, and this is the copy
-            seconds = time.monotonic() - started
-            self._send_streamed(ticket)
-            self._put_back()
-            if seconds > STARTS_S:
-                self._end_left_processes()
-            self._answer(ticket, outcome, seconds)
-            if _broke_card(outcome):
-                return  # whoever waits behind it runs in another process
+            elif is_batch(message):
+                self._run_batch([Work(*fields) for fields in message[1]])
+            else:
+                self._run_one(Work(*message))
+            # Whoever waits behind a body that has broken the card runs in another process.
+            message = None if self._card_is_broken else self._next_message()
 
-    def _next_ticket(self) -> int | None:
-        while True:
-            try:
-                data = os.read(self._channel.tickets, TICKET.size)
-                return int(TICKET.unpack(data)[0]) if data else None
-            except BlockingIOError:  # no ticket, or the parent took it back
+    def _run_one(self, work: Work) -> None:
+        started = time.monotonic()
+        (outcome,) = self._run([work], lambda: [self._runner.run(work, self._renew_state)])
+        seconds = self._end_body(started)
+        self._send_streamed(work.ticket)
+        cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
+        more = f'"cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
+        _flush_output()
+        answer = self._pack(work.ticket, outcome, seconds, more)
+        is_kept = seconds <= SHORT_S and self._keep(answer)
+        write_all(self._channel.log, self._channel.mark)  # this wakes the parent
+        if not is_kept:
+            self._send_bytes(answer)
+
+    def _run_batch(self, works: list[Work]) -> None:
+        """Run the body of these jobs, and answer about each. The time that it took is divided."""
+        started, runner = time.monotonic(), self._runner
+        outcomes = self._run(
+            works,
+            lambda: runner.run_batch(works, self._renew_state, self._cancelled.__contains__),
+        )
+        seconds = self._end_body(started)
+        cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
+        count = len(works)
+        more = f'"cpu_seconds": {cpu_s / count:.6f}, "max_rss_bytes": {max_rss}'
+        if count > 1:
+            batch = {"size": count, "jobs": [work.job_id for work in works[:NAMED]]}
+            more += f', "batch": {json.dumps(batch)}'
+        _flush_output()
+        write_all(self._channel.log, self._channel.mark)
+        answers = [
+            self._pack(work.ticket, outcome, seconds / count, more)
+            for work, outcome in zip(works, outcomes, strict=True)
+        ]
+        self._send_bytes(b"".join(answers), count)
+
+    def _run_many(self, loop: BodyLoop, first: Message) -> Message | None:
+        """Run many bodies at once; returns the first job of another kind, or None at the end."""
+        self._renew_state()
+        self._in_loop = True
+        try:
+            return loop.serve(first)
+        finally:
+            self._in_loop = False
+            self._on_told()  # what came for the next job meanwhile
+            self._end_body(0.0)
+
+    def _end_body(self, started: float) -> float:
+        """Put back what the body has changed; returns for how many seconds it ran."""
+        if os.getpid() != self._pid:
+            os._exit(0)  # the body forked, and this is the copy
+        seconds = time.monotonic() - started
+        self._put_back()
+        if seconds > STARTS_S:
+            self._end_left_processes()
+        return seconds
+
+    def _next_message(self) -> Message | None:
+        """The next job or order; None if no more will come."""
+        try:
+            while (message := self._message_now()) is None:
                 self._poll.poll(self._models.idle_ms())
                 self._models.expire()
+        except NoMoreTickets:
+            return None
+        return message
+
+    def _message_now(self) -> Message | None:
+        """The next job or order, if there is a ticket for one. Raises NoMoreTickets if no
+        more will come."""
+        try:
+            data = os.read(self._channel.tickets, TICKET.size)
+        except BlockingIOError:  # no ticket, or the parent took it back
+            return None
+        if not data:
+            raise NoMoreTickets
+        return self._receive(int(TICKET.unpack(data)[0]))
 
     def _receive(self, ticket: int) -> Message:
         """The job of this ticket; the jobs before it were taken back."""
@@ -162,21 +243,23 @@ class Child:
             for part in self._unpacker.feed(data):
                 self._jobs.extend(read_jobs(part))
 
-    def _run(self, work: Work) -> JobOutcome:
-        """Run one body, and turn anything it raises into an outcome."""
-        self._current = work.ticket
-        if work.ticket in self._cancelled:
-            return JobOutcome("cancelled")
-        try:
-            return self._runner.run(work, self._renew_state)
-        except BaseException as error:
-            told = self._events.stopping.reason
-            return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu, told)
-        finally:
-            self._current = 0
-            self._models.touch()
-            self._cancelled.discard(work.ticket)
-            self._events.clear()
+    def _run(self, works: list[Work], run: Callable[[], list[JobOutcome]]) -> list[JobOutcome]:
+        """Run one body, and turn anything it raises into outcomes of its jobs."""
+        self._current = frozenset([work.ticket for work in works])
+        if self._current <= self._cancelled:
+            outcomes = [JobOutcome("cancelled") for _ in works]
+        else:
+            try:
+                outcomes = run()
+            except BaseException as error:
+                told, limits = self._events.stopping.reason, self._setup.limits
+                outcome = of_exception(error, limits.error_bytes, self._setup.gpu, told)
+                outcomes = [outcome] * len(works)
+        self._models.touch()
+        self._cancelled -= self._current
+        self._current = NOTHING
+        self._events.clear()
+        return outcomes
 
     def _renew_state(self) -> None:
         """Called before a body: what importing its code has changed stays."""
@@ -213,17 +296,12 @@ class Child:
             print(*left.sentences(), sep="\n", flush=True)
             self._is_clean = self._is_clean and not left.stuck
 
-    def _answer(self, ticket: int, outcome: JobOutcome, seconds: float) -> None:
-        cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
-        more = f'"host": {self._host}, "cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
-        _flush_output()
+    def _pack(self, ticket: int, outcome: JobOutcome, seconds: float, more: str = "") -> bytes:
+        """The answer about a job; `more` are members of its detail."""
+        more = f'"host": {self._host}, {more}' if more else f'"host": {self._host}'
         reason, report = outcome.detail.get("reason"), render(outcome, more)
-        used_up = _broke_card(outcome) or self._is_used_up()
-        answer = pack_answer(ticket, outcome.outcome, reason, seconds, used_up, report)
-        is_kept = seconds <= SHORT_S and self._keep(answer)
-        write_all(self._channel.log, self._channel.mark)  # this wakes the parent
-        if not is_kept:
-            self._send_bytes(answer)
+        self._card_is_broken = self._card_is_broken or broke_card(outcome)
+        return pack_answer(ticket, outcome.outcome, reason, seconds, self._is_used_up(), report)
 
     def _keep(self, answer: bytes) -> bool:
         """Put the answer into the shared memory; return False if there is no room."""
@@ -250,16 +328,18 @@ class Child:
 
     def _is_used_up(self) -> bool:
         """Return True if another process has to run the next job: this one uses more memory than it
-        may keep between jobs, or a body has left a state that cannot be put back."""
+        may keep between jobs, or a body has broken the card or left a state that stays."""
         limit = self._setup.max_rss
-        return not self._is_clean or (limit is not None and self._usage.rss_bytes() > limit)
+        is_large = limit is not None and self._usage.rss_bytes() > limit
+        return is_large or self._card_is_broken or not self._is_clean
 
     def _send(self, message: Message) -> None:
         self._send_bytes(pack_message(message))
 
-    def _send_bytes(self, data: bytes) -> None:
-        self._sent += 1
-        self._channel.socket.sendall(data)
+    def _send_bytes(self, data: bytes, messages: int = 1) -> None:
+        with self._sending:  # also threads of bodies send
+            self._sent += messages
+            self._channel.socket.sendall(data)
 
     def _send_of_model(self, message: Message) -> None:
         self._processes.may_have_changed()
@@ -267,62 +347,22 @@ class Child:
 
     def _on_told(self, *_: object) -> None:
         """Read which jobs have to stop, and why. This runs between two bytecodes of the body."""
+        if self._in_loop:  # the loop reads it
+            return
         try:
             data = os.read(self._channel.told, TOLD.size * MOST_TOLD)
         except BlockingIOError:
             return
-        for ticket, word, until in TOLD.iter_unpack(data):
-            if word == CANCEL:
-                self._cancelled.add(ticket)
-            elif ticket == self._current:
-                self._events.stopping.tell(WORDS[word], until)
-        if self._current in self._cancelled:
+        for record in TOLD.iter_unpack(data):
+            self._take_told(*record)
+
+    def _take_told(self, ticket: int, word: int, until: float) -> None:
+        if word == CANCEL:
+            self._cancelled.add(ticket)
+        elif ticket in self._current:
+            self._events.stopping.tell(WORDS[word], until)
+        if self._current and self._current <= self._cancelled:
             self._events.cancel.set()
-
-
-class Usage:
-    """CPU time and memory that this process and the programs it waited for have used so far."""
-
-    def __init__(self) -> None:
-        self.cpu_seconds = 0.0
-        self.max_rss_bytes = 0
-        self._programs_s, self._programs_rss = 0.0, 0
-        self._looked_at = 0.0  # CPU seconds when the memory was last read
-        self.measure_cpu(float("inf"))
-
-    def rss_bytes(self) -> int:
-        """Memory in use now; the peak on systems that do not report it."""
-        return _rss_bytes() or self.max_rss_bytes
-
-    def measure_cpu(self, seconds: float) -> float:
-        """CPU seconds since the last call. `seconds` is how long the body ran: in less than a
-        millisecond it cannot have run a program, nor have used much memory. Its peak is then read
-        only after every 10 ms of CPU time."""
-        before = self.cpu_seconds
-        if seconds > 0.001:
-            programs = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self._programs_s = programs.ru_utime + programs.ru_stime
-            self._programs_rss = programs.ru_maxrss
-        self.cpu_seconds = time.process_time() + self._programs_s
-        if seconds > 0.001 or self.cpu_seconds > self._looked_at + 0.01:
-            self._looked_at = self.cpu_seconds
-            max_rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
-        return self.cpu_seconds - before
-
-
-def _broke_card(outcome: JobOutcome) -> bool:
-    """Return True if the body met an error of the card: every later use of the card by this process
-    may fail, and what the body had on it stays there until the process ends."""
-    return outcome.detail.get("reason") == ACCELERATOR
-
-
-def _rss_bytes() -> int | None:
-    """Memory of this process now; None if the system does not report it."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-    except (OSError, IndexError, ValueError):
-        return None
 
 
 def _set_up_process(channel: ParentChannel) -> None:

@@ -13,21 +13,26 @@ import marshal
 import struct
 from typing import Any, NamedTuple
 
+from qwf_agent.app.bodies import MOST_CONCURRENT
+
 LENGTH = struct.Struct(">I")
 FORMAT = 2  # of marshal: later formats look for repeated values, which takes twice as long
 PART_BYTES = 1 << 18
 
 # The messages of a child: the first value is the kind, the comment lists the others.
 # Names of its tasks; the GPU memory that each of its models needs, MiB; options that each of its
-# tasks declares, as texts.
+# tasks declares, as texts; the tasks whose bodies take more than one job, each with its Shape.
 READY = "ready"
 FILES = "files"  # the files and folders that its code came from
 MODEL = "model"  # the model it now has, or None; the seconds it took to load
 REUSED = "reused"  # the model that a job needed and that was loaded already
 ORDER_DONE = "order_done"  # ticket of the order; the error, if any
 SAVE = "save"  # ticket of the job; number of the answer; its checkpoint, a JSON text
-STREAMED = "streamed"  # ticket of the job; bytes that its body streamed, and the last of them
+# Ticket of the job; how many bytes its body has streamed, and the last of them: at least those that
+# are new.
+STREAMED = "streamed"
 MOVED = "moved"  # ticket of the job; its folder, where that was moved, whose files it has
+PROGRESS = "progress"  # of one of many bodies: ticket of its job, fraction, message
 # Ticket of the job, outcome, reason, seconds, whether the child is used up, report.
 ANSWER = "answer"
 
@@ -40,6 +45,8 @@ LONGEST_S = 1e9  # a child says that something took: sums of such times stay fin
 MOST_BYTES = 1 << 62  # a body can have streamed
 MAX_NAME = 200  # characters in the name of a model
 NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
+
+FIRST_ORDER_TICKET = 1 << 63  # tickets from here on are orders to load or unload a model
 
 Message = tuple[Any, ...]
 JobFields = tuple[Any, ...]  # a Work without its ticket
@@ -78,6 +85,12 @@ def pack_jobs(messages: list[Message]) -> bytes:
         half = len(messages) // 2
         return pack_jobs(messages[:half]) + pack_jobs(messages[half:])
     return LENGTH.pack(len(data)) + data
+
+
+def is_batch(message: Message) -> bool:
+    """Return True if a message of the parent is about the jobs of a batch: ticket of the batch, and
+    a list with the fields of each job, which begin with its own ticket."""
+    return isinstance(message[1], list)
 
 
 def read_jobs(data: bytes) -> list[Message]:
@@ -164,13 +177,16 @@ def _read_other(data: bytes) -> Message:
 
 def _is_known(message: list[Any]) -> bool:
     match message:
-        case ["ready", [*tasks], dict(models), dict(options)]:
+        case ["ready", [*tasks], dict(models), dict(options), dict(shapes)]:
             return (
                 _all(tasks, str)
                 and _all(models.values(), int)
                 and _all(options.values(), dict)
                 and all(_all(declared.values(), str) for declared in options.values())
+                and all(map(_is_shape, shapes.values()))
             )
+        case ["progress", int(), int() | float() as fraction, str()]:
+            return 0 <= fraction <= 1
         case ["files", [*files]]:
             return _all(files, str)
         case ["model", str() | None as name, int() | float() as seconds]:
@@ -181,6 +197,13 @@ def _is_known(message: list[Any]) -> bool:
             return True
         case ["reused", str()] | ["order_done", int(), str() | None]:
             return True
+    return False
+
+
+def _is_shape(value: Any) -> bool:
+    match value:
+        case [bool(), int() as jobs, int() | float() as wait_s, bool()]:
+            return 1 <= jobs <= MOST_CONCURRENT and 0 <= wait_s <= 1
     return False
 
 

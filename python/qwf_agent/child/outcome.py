@@ -233,3 +233,9 @@ def _of_system_exit(error: SystemExit) -> JobOutcome:
 
 def _is_ours(trace: TracebackType) -> bool:
     return str(trace.tb_frame.f_globals.get("__name__", "")).startswith("qwf_agent.")
+
+
+def broke_card(outcome: JobOutcome) -> bool:
+    """Return True if the body met an error of the card: every later use of the card by its process
+    may fail, and what the body had on it stays there until the process ends."""
+    return outcome.detail.get("reason") == ACCELERATOR

@@ -10,7 +10,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from operator import is_not
-from typing import Any, TextIO
+from typing import Any
+
+from qwf_agent.child.job_output import open_output
 
 # Each body passes here, and these cost a fifth of os.environ and of signal, which make enums.
 ENVIRONMENT: dict[bytes, bytes] = vars(os.environ)["_data"]
@@ -131,11 +133,6 @@ class ProcessState:
                 except (OSError, ValueError):  # only root may raise a hard limit
                     return False
         return True
-
-
-def open_output(fd: int) -> TextIO:
-    """A standard stream that shows every line at once and takes any text."""
-    return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _folder() -> str | None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
+from qwf_agent.app import Job
+from qwf_agent.app.bodies import Call
 from qwf_agent.child.body import BadOutput, Body, ImportFailed, encode_output
-from qwf_agent.child.cancel import BodyEvents
+from qwf_agent.child.cancel import BodyEvents, new_async_events
+from qwf_agent.child.checkpoint_file import CheckpointFile
 from qwf_agent.child.command import COMMAND, Command, run_command
-from qwf_agent.child.job_context import JobContext
-from qwf_agent.child.messages import Work
+from qwf_agent.child.job_context import JobBoard, JobContext
+from qwf_agent.child.messages import FIRST_ORDER_TICKET, Message, Work, is_batch
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import NO_SPACE, JobOutcome
+from qwf_agent.child.outcome import NO_SPACE, JobOutcome, of_exception
 from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.saving import Saver
-from qwf_agent.child.scoreboard import LISTENS, NOTHING, Scoreboard
+from qwf_agent.child.scoreboard import LISTENS, MAY_ASK, NOTHING, Scoreboard
 from qwf_agent.child.setup import Setup
+from qwf_agent.child.stream_parts import NoStream
 from qwf_agent.child.tasks import Tasks
 from qwf_agent.llm.client import ServedModel
 from qwf_agent.llm.task import LLM, llm
@@ -29,11 +34,20 @@ NOT_RAISED = (
     "an @app.around has caught the exception of the body and not raised it again: it counts all the"
     " same; end its except with raise, or raise another exception"
 )
+TASK_AT = Work._fields.index("task")
 RESERVED = "files"  # what references to a node mean by it
 
 
+class BatchBoard:
+    """The board of the jobs of a batch, which have no streams."""
+
+    def __init__(self, scoreboard: Scoreboard) -> None:
+        self.report = scoreboard.report
+        self.stream = NoStream()
+
+
 class Runner:
-    """Runs bodies, one at a time. A child has one, and so has a test that runs its jobs itself."""
+    """Runs bodies. A child has one, and so has a test that runs its jobs itself."""
 
     def __init__(
         self,
@@ -54,22 +68,118 @@ class Runner:
         self._imported = imported  # called when code of the user may have been imported
         self._moved = moved  # called with its ticket when the folder of a job was moved aside
         self._saver = saver
+        self.shapes = tasks.shapes()  # of the bodies that take more than one job
+
+    def is_concurrent(self, message: Message) -> bool:
+        """Return True if a message of the parent is a job whose body runs beside others."""
+        if message[0] >= FIRST_ORDER_TICKET or is_batch(message):
+            return False
+        shape = self.shapes.get(message[TASK_AT])
+        return shape is not None and shape.concurrent
 
     def run(self, work: Work, before_body: Callable[[], None]) -> JobOutcome:
-        """Run the body of this job. Raises what it raises; `outcome.of_exception` says what that
-        means."""
+        """Run the body of this job, alone. Raises what it raises; `outcome.of_exception` says what
+        that means."""
+        shape = self.shapes.get(work.task)
+        if shape is not None and not shape.concurrent:
+            return self.run_batch([work], before_body, lambda _: False)[0]
+        events, save = self._events, self._saver.save
+        if shape is not None:
+            events, save = new_async_events(), self._saver.save_beside
+        context = JobContext(work, self._scoreboard, events, self._moved, save)
+        self._saver.body_begins(work.ticket)
+        try:
+            return self._run_alone(work, context, before_body)
+        finally:
+            self._saver.body_ends(work.ticket)
+
+    def _run_alone(
+        self, work: Work, context: JobContext, before_body: Callable[[], None]
+    ) -> JobOutcome:
         scoreboard = self._scoreboard
-        context = JobContext(work, scoreboard, self._events, self._moved, self._saver)
         if work.model is not None or not self._tasks.has_loaded(work.task):
             scoreboard.load(work.ticket)
-        if work.server is not None:
-            progress = context.status_callback
-            context.model = ServedModel.from_json(work.server, progress, self._events.cancel)
+        self._serve_model(context, work)
         run, hears = self._body(work, context)
         before_body()
         scoreboard.start(work.ticket, hears)
         with context.blaming_the_host(*NO_SPACE):  # the body may have filled the disk itself
-            result = self._run_within(context, run)
+            if not self._tasks.arounds():
+                result = run()
+            else:
+                with self._arounds([context.job]):
+                    result = run()
+        return self._completed(work, context, result)
+
+    async def run_beside(self, work: Work, events: BodyEvents, board: JobBoard) -> JobOutcome:
+        """Run the async body of this job beside others in the event loop. Raises what it raises."""
+        context = JobContext(work, board, events, self._moved, self._saver.save_beside)
+        self._saver.body_begins(work.ticket)
+        try:
+            return await self._run_beside(work, context)
+        finally:
+            self._saver.body_ends(work.ticket)
+
+    async def _run_beside(self, work: Work, context: JobContext) -> JobOutcome:
+        self._serve_model(context, work)
+        body = self._find(work.task)
+        if context.model is None and self._models.knows(work.model):
+            self._scoreboard.load(work.ticket)
+            context.model = self._model(work.model)
+            self._scoreboard.step(work.ticket)
+        with context.blaming_the_host(*NO_SPACE), self._arounds([context.job]):
+            result = await body.start(context)
+        return self._completed(work, context, result)
+
+    def run_batch(
+        self, works: list[Work], before_body: Callable[[], None], cancelled: Callable[[int], bool]
+    ) -> list[JobOutcome]:
+        """Run the body of these jobs, of one task and model; `cancelled` says whether the job with
+        a ticket was. Raises what the body raises, which ends all of them."""
+        first = works[0]
+        board, parts = BatchBoard(self._scoreboard), (self._events, self._moved, self._saver.save)
+        contexts = [JobContext(one, board, *parts) for one in works]
+        self._scoreboard.load(first.ticket)
+        self._serve_model(contexts[0], first)
+        body = self._find(first.task)
+        if contexts[0].model is None:
+            contexts[0].model = self._model(first.model)
+        calls = [
+            Call(one.inputs, one.job, one.out, partial(cancelled, work.ticket))
+            for work, one in zip(works, contexts, strict=True)
+        ]
+        before_body()
+        self._scoreboard.start(
+            first.ticket, LISTENS if self.shapes[first.task].listens else MAY_ASK
+        )
+        with self._arounds([one.job for one in contexts]):
+            results = body.run_batch(calls, contexts[0])
+        if not isinstance(results, (list, tuple)) or len(results) != len(calls):
+            got = (
+                f"{len(results)} of them"
+                if isinstance(results, (list, tuple))
+                else (f"a {type(results).__name__}")
+            )
+            raise BadOutput(
+                f"the body of a batch must return a list with one result for each of its "
+                f"{len(calls)} calls, not {got}"
+            )
+        return list(map(self._outcome_of, works, contexts, results))
+
+    def _outcome_of(self, work: Work, context: JobContext, result: Any) -> JobOutcome:
+        """The outcome of one job of a batch."""
+        error = result
+        if not isinstance(result, BaseException):
+            try:
+                with context.blaming_the_host():
+                    return self._completed(work, context, result)
+            except Exception as wrong:
+                error = wrong
+        limit, told = self._setup.limits.error_bytes, self._events.stopping.reason
+        return of_exception(error, limit, self._setup.gpu, told)
+
+    def _completed(self, work: Work, context: JobContext, result: Any) -> JobOutcome:
+        """The outcome of a body that has returned. Raises BadOutput."""
         if work.run_id is not None and isinstance(result, dict) and RESERVED in result:
             raise BadOutput(
                 f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the"
@@ -78,24 +188,27 @@ class Runner:
         output = encode_output(result, self._setup.limits.value_bytes)
         return JobOutcome("completed", output, detail=_detail_of(context))
 
-    def _run_within(self, context: JobContext, run: Callable[[], Any]) -> Any:
-        arounds = self._tasks.arounds()
-        if not arounds:
-            return run()
-        result: Any = None
+    @contextmanager
+    def _arounds(self, jobs: list[Job]) -> Iterator[None]:
+        """Everything that the app wraps around the body of these jobs."""
         failure: BaseException | None = None
         with ExitStack() as stack:
-            for around in [wrap(context.job) for wrap in arounds]:
+            for around in [wrap(job) for job in jobs for wrap in self._tasks.arounds()]:
                 stack.enter_context(around)
             try:
-                result = run()
+                yield
             except BaseException as error:
                 failure = error
                 raise
         if failure is not None:  # an @app.around has caught it
             print(f"warning: {NOT_RAISED}", flush=True)
             raise failure
-        return result
+
+    def _serve_model(self, context: JobContext, work: Work) -> None:
+        """Give the body the server of its model, if it has one."""
+        if work.server is not None:
+            progress = context.status_callback
+            context.model = ServedModel.from_json(work.server, progress, context.events.cancel)
 
     def _body(self, work: Work, context: JobContext) -> tuple[Callable[[], Any], int]:
         """The function to call for this job, and what it hears when it should stop. Finding it may
@@ -105,7 +218,8 @@ class Runner:
             command = Command.read(context.inputs)
             return lambda: run_command(
                 command, context.job, context.out(), allowed, self._events,
-                self._setup.limits.value_bytes, context.checkpoint_file,
+                self._setup.limits.value_bytes,
+                lambda path: CheckpointFile(path, work.checkpoint, self._saver, work.ticket),
             ), LISTENS if command.stop_signal else NOTHING  # fmt: skip
         body = self._find(work.task)
         if context.model is None:

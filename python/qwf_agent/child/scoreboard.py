@@ -1,4 +1,4 @@
-"""A page of memory that a child shares with its parent: what it is running, since when, and the
+"""Memory that a child shares with its parent: what it is running, since when, and the
 progress of that job; and the answers of the parent to its checkpoints.
 
 The child writes it without a system call, however often a body reports progress; the parent reads
@@ -21,8 +21,9 @@ CHECKSUM = struct.Struct("<I")  # of all that follows in the record
 RUNNING = struct.Struct("<Qd?B")
 PROGRESS = struct.Struct("<QQdI")  # version, ticket, fraction, length of the message that follows
 SAVED = struct.Struct("<QI")  # number of the checkpoint, length of the refusal that follows
-RUNNING_AT, PROGRESS_AT, SAVED_AT = 0, 64, 2304
+RUNNING_AT, ON_CPU_AT, PROGRESS_AT, SAVED_AT = 0, 48, 64, 4096
 REFUSAL_BYTES = 1000
+PLACES, PLACE_BYTES = 512, 1024  # for answers to checkpoints: more than bodies run at once
 READS = 3  # how often a record that is just being written is read
 # What a body hears when it should give its job back: nothing; it may ask its `job`; it has asked to
 # be told.
@@ -63,7 +64,7 @@ class Scoreboard:
 
     def __init__(self) -> None:
         self.stream = StreamPage()
-        self._page = mmap.mmap(-1, 4096)
+        self._page = mmap.mmap(-1, SAVED_AT + PLACES * PLACE_BYTES)
         self._version = 0
         self._running = Running(0, 0.0, False)  # as last read
         self._progress: ProgressRecord | None = None  # as last read
@@ -75,6 +76,23 @@ class Scoreboard:
     def load(self, ticket: int) -> None:
         """Note that loading the code or model of this job starts now (child)."""
         self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), True, NOTHING))
+
+    def step(self, ticket: int) -> None:
+        """Note that one of many bodies goes on now, until `rest` (child)."""
+        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), False, NOTHING))
+        self._page[ON_CPU_AT] = 1
+
+    def rest(self) -> None:
+        """Note that this body waits again (child)."""
+        self._page[ON_CPU_AT] = 0
+
+    def beat(self) -> None:
+        """Note that the event loop of many bodies is alive (child)."""
+        self._write(RUNNING_AT, RUNNING.pack(0, time.monotonic(), False, NOTHING))
+
+    def is_on_cpu(self) -> bool:
+        """Return True if one of many bodies is in a step, that of `running` (parent)."""
+        return self._page[ON_CPU_AT] == 1
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
         """Write how far the body is (child)."""
@@ -109,19 +127,21 @@ class Scoreboard:
         return record.version if record is not None and record.ticket == ticket else 0
 
     def answer_save(self, number: int, refusal: str) -> None:
-        """Answer the checkpoint of this number (parent)."""
+        """Answer the checkpoint of this number (parent). Its answer has the place of no other one
+        that is still to be read: the child sees to that."""
         text = refusal.encode(errors="replace")[:REFUSAL_BYTES]
-        self._write(SAVED_AT, SAVED.pack(number, len(text)) + text)
+        self._write(_place(number), SAVED.pack(number, len(text)) + text)
 
-    def save_answer(self) -> SaveAnswer | None:
-        """The last answer; None if there is none, or it is just being written (child)."""
-        size = SAVED.unpack_from(self._page, SAVED_AT + CHECKSUM.size)[-1]
-        data = self._read(SAVED_AT, SAVED.size + min(size, REFUSAL_BYTES))
+    def save_answer(self, number: int) -> SaveAnswer | None:
+        """The answer to the checkpoint of this number; None if it is not there yet (child)."""
+        place = _place(number)
+        size = SAVED.unpack_from(self._page, place + CHECKSUM.size)[-1]
+        data = self._read(place, SAVED.size + min(size, REFUSAL_BYTES))
         if data is None:
             return None
-        number, size = SAVED.unpack_from(data)
+        answered, size = SAVED.unpack_from(data)
         refusal = data[SAVED.size : SAVED.size + size].decode(errors="replace")
-        return SaveAnswer(number, refusal)
+        return SaveAnswer(answered, refusal) if answered == number else None
 
     def _write(self, at: int, data: bytes) -> None:
         self._page[at : at + CHECKSUM.size + len(data)] = CHECKSUM.pack(_checksum(data)) + data
@@ -136,6 +156,10 @@ class Scoreboard:
         """Free the page."""
         self._page.close()
         self.stream.close()
+
+
+def _place(number: int) -> int:
+    return SAVED_AT + number % PLACES * PLACE_BYTES
 
 
 def _checksum(data: bytes) -> int:

@@ -89,8 +89,3 @@ class StreamPage:
         if not size or begin < end:
             return self._page[BEGIN + begin : BEGIN + end]
         return self._page[BEGIN + begin : BEGIN + BYTES] + self._page[BEGIN : BEGIN + end]
-
-
-def clip(text: str) -> str:
-    """The end of a text that a child has sent, as Postgres can store it."""
-    return text.encode(errors="replace")[-WINDOW:].decode(errors="ignore").replace("\0", "")

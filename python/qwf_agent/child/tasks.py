@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qwf_agent.app import App, Around, Model
+from qwf_agent.app.bodies import Shape
 from qwf_agent.child.body import Body
 
 IMPORT_S = 300.0  # longest that importing the user's code may take
@@ -72,6 +73,12 @@ class Tasks:
         self.load()
         tasks = self._app.tasks.items() if self._app else ()
         return {name: declared for name, task in tasks if (declared := task.declared())}
+
+    def shapes(self) -> dict[str, Shape]:
+        """The tasks of the app whose bodies take more than one job, by name."""
+        self.load()
+        tasks = self._app.tasks.items() if self._app else ()
+        return {name: task.shape for name, task in tasks if task.shape is not None}
 
     def model_needs(self) -> dict[str, int]:
         """The GPU memory that each model needs, MiB."""

@@ -122,7 +122,8 @@ begin
     j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
     p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
     j.created_at), coalesce(j.id = any (v_special.rated), false), case when j.attempt > 1 then (
-      select c.value from qwf.checkpoints c where c.job_id = j.id) end;
+      select c.value from qwf.checkpoints c where c.job_id = j.id) end,
+    j.attempt > 3 and _qwf.runs_alone(j.id);
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;

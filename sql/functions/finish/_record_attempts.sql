@@ -23,7 +23,7 @@ begin
       when 'reason' then to_jsonb(left(d.value #>> '{}', 1000)) else d.value end) as detail
     from jsonb_each(h.detail) d
     where d.key in ('reason', 'exit_code', 'signal', 'max_rss_bytes', 'cpu_seconds',
-        'gpu_peak_bytes', 'host', 'retry_after_s', 'usage')
+        'gpu_peak_bytes', 'host', 'retry_after_s', 'usage', 'batch')
       and (d.key = 'reason' or _qwf.json_problem(d.value, 4095) is null)
   ) k;
 

@@ -119,8 +119,8 @@ comment on function qwf.finish_many is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '
   'lost for each; pending says to call drain_outbox() soon. detail may have reason, exit_code, '
   'signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail, host, readings, retry_after_s, '
-  'usage, and files as a list of {rel_path, kind, size_bytes}; QW005 for a malformed report or an '
-  'unknown key.';
+  'usage, batch, and files as a list of {rel_path, kind, size_bytes}; QW005 for a malformed '
+  'report or an unknown key.';
 call _qwf.allow('qwf.finish_many', 'qwf_worker');
 
 commit;

@@ -15,7 +15,9 @@ select
   _qwf.as_number(a.detail -> 'max_rss_bytes')::bigint as max_rss_bytes,
   _qwf.as_number(a.detail -> 'cpu_seconds')::real as cpu_seconds,
   _qwf.as_number(a.detail -> 'gpu_peak_bytes')::bigint as gpu_peak_bytes, a.log_tail,
-  case when jsonb_typeof(a.detail -> 'usage') = 'object' then a.detail -> 'usage' end as usage
+  case when jsonb_typeof(a.detail -> 'usage') = 'object' then a.detail -> 'usage' end as usage,
+  case when jsonb_typeof(a.detail #> '{batch,jobs}') = 'array'
+    and jsonb_typeof(a.detail #> '{batch,size}') = 'number' then a.detail -> 'batch' end as batch
 from qwf.job_attempts a
 left join qwf.jobs j on j.id = a.job_id
 left join qwf.workers w on w.id = a.worker;
@@ -49,5 +51,7 @@ comment on column qwf.attempt_overview.log_tail is
   'Output of the body, cut as qwf.job_attempts says; null: the worker sent no log.';
 comment on column qwf.attempt_overview.usage is
   'Tokens that the body used of model servers, as these count them.';
+comment on column qwf.attempt_overview.batch is
+  'The batch in which it ran: size, and the ids of its first 20 jobs; null: it ran alone.';
 
 commit;

@@ -3,6 +3,7 @@ return. Each body has a mark of its own, so that every output is known to be of 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 import uuid
@@ -12,6 +13,7 @@ from typing import Any
 from qwf_agent import (
     FROM_AGENT,
     App,
+    Call,
     Checkpoint,
     Job,
     PermanentError,
@@ -53,6 +55,25 @@ def work(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
     body = Body(job)
     time.sleep(seconds)
     return body.ends()
+
+
+@app.task(concurrency=8)
+async def beside(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
+    """Runs beside others in one process, which faults end for all of them."""
+    body = Body(job)
+    await asyncio.sleep(seconds)
+    return body.ends()
+
+
+@app.task(batch=6, batch_wait=0.2)
+def together(calls: list[Call]) -> list[dict[str, Any] | Exception]:
+    """A batch: one of its jobs may fail, the others are completed."""
+    bodies = [Body(call.job) for call in calls]
+    time.sleep(max(call.args["seconds"] for call in calls))
+    return [
+        ValueError("not this one") if call.job.id % 7 == 0 and call.job.attempt < 2 else body.ends()
+        for call, body in zip(calls, bodies, strict=True)
+    ]
 
 
 @app.task()

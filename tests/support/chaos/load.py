@@ -185,9 +185,14 @@ class Producer(Client):
         key = f"k-{self._number}" if dice.random() < 0.7 else None
         if self._number == 1 or dice.random() < 0.12:
             return ENQUEUE_RUN, {"key": f"r-{self._number}"}
-        task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write", "train"] + ["pause"] * 3)
+        task = dice.choice(
+            ["work"] * 4
+            + ["beside", "together", "doubtful"] * 2
+            + ["write", "train"]
+            + ["pause"] * 3
+        )
         task = FIRST_TASKS.get(self._number, task)
-        limited = task == "work" and dice.random() < 0.3
+        limited = task in ("work", "beside", "together") and dice.random() < 0.3
         is_long = not limited and dice.random() < 0.3
         seconds = dice.uniform(1, 4) if is_long else dice.uniform(0.01, 0.4)
         args: dict[str, Any] = {"seconds": seconds}

@@ -247,6 +247,7 @@ def _attempt_line(row: Row, *, gist: bool = False) -> BreakableLine:
         size(row["max_rss_bytes"]) if row.get("max_rss_bytes") else None,
         f"{row['cpu_seconds']:.1f} s CPU" if (row.get("cpu_seconds") or 0) >= 0.05 else None,
         f"{size(row['gpu_peak_bytes'])} GPU" if row.get("gpu_peak_bytes") else None,
+        words.batch(row.get("batch")),
         words.tokens(row.get("usage")),
     ]
     outcome = row["outcome"]

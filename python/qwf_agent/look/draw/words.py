@@ -176,6 +176,14 @@ def tokens(usage: Any) -> str | None:
     return f"tokens: {', '.join(counts)}" if counts else None
 
 
+def batch(ran: Any) -> str | None:
+    """The batch in which an attempt ran, and its first jobs; None if it ran alone."""
+    if not isinstance(ran, dict) or not isinstance(ran.get("jobs"), list):
+        return None
+    jobs = ", ".join(map(str, ran["jobs"]))
+    return f"in a batch of {ran['size']}: jobs {jobs}{', …' * (ran['size'] > len(ran['jobs']))}"
+
+
 def bar(fraction: float, width: int = BAR) -> Text:
     """A progress bar with its percentage."""
     full = round(max(0.0, min(1.0, fraction)) * width)

@@ -53,7 +53,7 @@ where d.id = %(job)s and v.value is not null
 # Errors and logs of the newest five attempts, each cut to its start and its end.
 ATTEMPTS = """
 select a.attempt, a.worker, a.host, a.queued_at, a.started_at, a.finished_at, a.outcome, a.reason,
-  a.exit_code, a.signal, a.max_rss_bytes, a.cpu_seconds, a.gpu_peak_bytes, a.usage,
+  a.exit_code, a.signal, a.max_rss_bytes, a.cpu_seconds, a.gpu_peak_bytes, a.usage, a.batch,
   left(a.error, 2000) as error, right(a.error, 1000) as error_end, length(a.error) as error_letters,
   case when a.nth <= 5 then left(a.error, case when length(a.error) > 6000 then 2000 else 6000 end)
     end as error_head,
@@ -104,7 +104,8 @@ where j.id = %(job)s
 # What only an attempt that has ended has.
 ENDED = (
     "reason", "exit_code", "signal", "max_rss_bytes", "cpu_seconds", "gpu_peak_bytes", "usage",
-    "error", "error_end", "error_letters", "error_head", "error_tail", "log", "log_letters",
+    "batch", "error", "error_end", "error_letters", "error_head", "error_tail", "log",
+    "log_letters",
 )  # fmt: skip
 OVER = ("completed", "failed", "cancelled", "skipped")
 STATES = ("blocked", "scheduled", "queued", "running", "awaiting_input")
