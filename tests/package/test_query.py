@@ -89,6 +89,8 @@ def test_each_word_can_be_left_out() -> None:
         (["label:team=two words"], {"labels": {"team": "two words"}}),
         (['error:"a b"'], {"error": "a b"}),
         (["a", "b"], {"text": "a b"}),
+        (["state:failed task:t error"], {"status": ["failed"], "task": "t", "text": "error"}),
+        (["card declined args.n=1"], {"text": "card declined", "args": {"n": 1}}),
     ],
 )
 def test_the_quotes_that_a_shell_has_taken_are_given_back(

@@ -45,7 +45,7 @@ select n.queue, n.task, n.required_model as model, min(n.node_id) as node,
     select from qwf.worker_overview f
     where f.queue = n.queue and f.state not in ('dead', 'stopped')) as served
 from qwf.job_details n
-where n.run_id = %s and n.queue is not null and n.node_idx is not null
+where n.run_id = %s and n.queue not like 'qwf.%%' and n.node_idx is not null
 group by n.queue, n.task, n.required_model
 order by min(n.node_idx)
 limit %s

@@ -121,13 +121,24 @@ WORDS = {*JOBS.fields, *RUNS.fields}
 
 
 def from_shell(words: Sequence[str]) -> str:
-    """The query of these words, from some of which a shell has taken the quotes."""
+    """The query of these words. From some a shell has taken the quotes: `error:disk full`. One that
+    has several fields is a whole query, which was quoted for the shell."""
     return " ".join(
-        word if '"' in word or not re.search(r"\s", word)
-        else re.sub(r"^((?:args\.|label:)\S+?=|[A-Za-z]+:)?(.*)$",
-                    lambda part: (part[1] or "") + _quoted(part[2]), word, flags=re.DOTALL)
+        word
+        if '"' in word or not re.search(r"\s", word) or any(map(_has_field, word.split()[1:]))
+        else re.sub(
+            r"^((?:args\.|label:)\S+?=|[a-z]+:)?(.*)$",
+            lambda part: (part[1] or "") + _quoted(part[2]),
+            word,
+            flags=re.DOTALL,
+        )
         for word in words
-    )  # fmt: skip
+    )
+
+
+def _has_field(word: str) -> bool:
+    field = FIELD.match(word)
+    return field is not None and field[1] in WORDS and len(word) > field.end() + 1
 
 
 def as_filter(given: Mapping[str, str], now: datetime) -> dict[str, Any]:
