@@ -42,7 +42,7 @@ begin
     backoff = n.backoff, timeout = n.timeout, stall_timeout = n.stall_timeout,
     required_model = n.required_model, light = n.light, vram_mb = n.vram_mb,
     requires = n.requires, limit_by = n.limit_by,
-    limit_place = case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
+    limit_place = _qwf.limit_place(n.limit_by),
     run_if = n.run_if
   from qwf.jobs m join qwf.graph_nodes n on n.graph_id = p_graph and n.node_id = m.node_id
   where m.run_id = p_run.id and m.node_idx < 0
@@ -56,8 +56,7 @@ begin
     p_run.priority, n.inputs, n.input_spec, num_nonnulls(n.skip_if, n.input_spec, n.map) > 0,
     n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
     n.vram_mb, n.requires, n.limit_by,
-    case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
-    n.on_failure, n.run_if, null, null, p_run.labels, qwf.now()
+    _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, qwf.now()
   from qwf.graph_nodes n
   where n.graph_id = p_graph and not exists (
     select from qwf.jobs j where j.run_id = p_run.id and j.node_idx = n.idx)
