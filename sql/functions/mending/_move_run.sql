@@ -14,6 +14,8 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 as $$
+declare
+  v_gone bigint[];
 begin
   update qwf.runs r set
     graph_id = g.id, context = p_context, workflow_version = w.version, node_count = g.node_count
@@ -25,11 +27,12 @@ begin
   then
     return;
   end if;
-  perform _qwf.delete_jobs(array(
+  v_gone := array(
     select j.id from qwf.jobs j left join qwf.jobs m on m.id = j.parent_id
     where j.run_id = p_run.id and not exists (
       select from qwf.graph_nodes n
-      where n.graph_id = p_graph and n.node_id = coalesce(m.node_id, j.node_id))));
+      where n.graph_id = p_graph and n.node_id = coalesce(m.node_id, j.node_id)));
+  perform _qwf.delete_runs_below(v_gone), _qwf.delete_jobs(v_gone);
   update qwf.jobs j set node_idx = -1 - j.node_idx  -- two steps: the index is unique
   where j.run_id = p_run.id and j.node_idx is not null;
   update qwf.jobs j set

@@ -29,8 +29,7 @@ declare
     when _qwf.is_readable_name(signal.name) is not true
       then 'name: must have 1 to 255 bytes that people can read'
     when signal.project is null then 'project: must not be null'
-    when signal.keep_for is not null
-      and _qwf.is_duration(signal.keep_for, '366 days', p_least => '1 min') then null
+    when _qwf.is_duration(signal.keep_for, '366 days', p_least => '1 min') then null
     else format('keep_for: must be 1 minute to 366 days, not %s',
       coalesce(signal.keep_for::text, 'null')) end;
   v_signal qwf.signals;
