@@ -185,7 +185,7 @@ RETRY_BUGS = {
     ),
     "inputs that changed are not looked for": (
         "_qwf.made_by",
-        "(p_node).inputs, ",
+        "p_node.inputs, ",
         "",
     ),
     "what follows a node that runs again is reused": (
@@ -209,7 +209,7 @@ RETRY_BUGS = {
         "j.id = any (v_again) and j.elements is null",
     ),
     "the run keeps its old context": (
-        "_qwf.mend_run",
+        "_qwf.move_run",
         "context = p_context, ",
         "",
     ),

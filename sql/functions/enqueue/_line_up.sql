@@ -33,7 +33,7 @@ begin
       r.project, r.priority, case when r.run_at > p_now then null else _qwf.next_position() end,
       case when r.run_at > p_now then r.run_at end,
       case when r.run_at > p_now then null else p_now end,
-      p_limit_by, case when p_limit_by is not null then _qwf.limit_place(p_limit_by) end,
+      p_limit_by, _qwf.limit_place(p_limit_by),
       p_max_attempts, p_backoff, r.labels, p_now
     from qwf.runs r
     where r.id = p_run_id and r.finished_at is null

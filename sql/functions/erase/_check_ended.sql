@@ -20,8 +20,8 @@ begin
     where j.id = any (p_jobs) and j.finished_at is null
     order by j.id);
   v_runs := array(
-    select distinct r.id from qwf.jobs j join qwf.runs r on r.id = j.run_id
-    where j.id = any (p_jobs) and r.finished_at is null
+    select r.id from qwf.runs r
+    where r.id = any (_qwf.runs_of_jobs(p_jobs)) and r.finished_at is null
     order by r.id);
   if cardinality(v_jobs) > 0 then
     raise exception using errcode = 'QW002',

@@ -21,9 +21,7 @@ begin
   v_events := array(
     select e.id from _qwf.event_log e where e.job_id = any (p_jobs)
     union
-    select e.id from _qwf.event_log e where e.run_id = any (array(
-      select distinct j.run_id from qwf.jobs j
-      where j.id = any (p_jobs) and j.run_id is not null)));
+    select e.id from _qwf.event_log e where e.run_id = any (_qwf.runs_of_jobs(p_jobs)));
   perform e.id from _qwf.event_log e
   where e.id = any (v_events)
   order by e.id

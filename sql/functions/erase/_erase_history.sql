@@ -27,7 +27,7 @@ begin
     acting_for = case when v_who then null else a.acting_for end
   where a.job_id = any (p_jobs) and p_parts && '{answers,acting_for}';
   update qwf.outbox o set error = p_mark::text
-  where o.run_id = any (array(select j.run_id from qwf.jobs j where j.id = any (p_jobs)))
+  where o.run_id = any (_qwf.runs_of_jobs(p_jobs))
     and o.error is not null and v_errors;
   delete from qwf.live_logs l where l.job_id = any (p_jobs) and v_logs;
   update qwf.checkpoints c set value = p_mark

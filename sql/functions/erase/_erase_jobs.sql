@@ -45,8 +45,7 @@ begin
     key = case when v_keys then null else r.key end,
     once = r.once and not v_keys,
     acting_for = case when v_who then null else r.acting_for end
-  where r.id = any (array(
-    select distinct j.run_id from qwf.jobs j where j.id = any (p_jobs) and j.run_id is not null));
+  where r.id = any (_qwf.runs_of_jobs(p_jobs));
 end $$;
 
 commit;

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/erase/_find_erasable
 -- Purpose: Returns the jobs that erase erases: the first that pass its filter, by id, and for each
---   node all jobs of its run and of the runs inside that.
+--   node all jobs of its run and of the runs inside that, and the job for which the run waited in
+--   line.
 -- Guarantees: Reads all jobs, however old, unless the filter has ids. Of a node, labels and key are
 --   also those of its run. A job whose parts are all erased is not found again, so that a caller
 --   comes to the end.
@@ -47,14 +48,17 @@ begin
     limit p_max) f;
   return array(
     with recursive inside (run_id) as (
-      select unnest(v_runs)
+      select r.id from qwf.runs r where r.id = any (v_runs) or r.parent_id = any (v_found)
       union
       select c.id
       from inside i join qwf.jobs j on j.run_id = i.run_id join qwf.runs c on c.parent_id = j.id
     )
     select j.id from qwf.jobs j where j.id = any (v_found)
     union
-    select j.id from inside i join qwf.jobs j on j.run_id = i.run_id);
+    select j.id from inside i join qwf.jobs j on j.run_id = i.run_id
+    union
+    select j.id
+    from inside i join qwf.runs r on r.id = i.run_id join qwf.jobs j on j.id = r.parent_id);
 end $$;
 
 commit;

@@ -14,8 +14,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_runs bigint[] := array(
-    select distinct j.run_id from qwf.jobs j where j.id = any (p_jobs) and j.run_id is not null);
+  v_runs bigint[] := _qwf.runs_of_jobs(p_jobs);
   v_jobs bigint[];
 begin
   perform _qwf.lock_runs(v_runs);

@@ -22,7 +22,8 @@ begin
       detail = format('run %s is %s', p_run.id, p_run.status),
       hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';
   end if;
-  perform _qwf.refuse_erased(array(select j.id from qwf.jobs j where j.run_id = p_run.id));
+  perform _qwf.refuse_erased(p_run.parent_id || array(
+    select j.id from qwf.jobs j where j.run_id = p_run.id));
 end $$;
 
 commit;

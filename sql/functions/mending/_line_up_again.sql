@@ -5,8 +5,9 @@
 --   It has the graph and the context of the plan from now on. What runs again counts as cancelled
 --   until it runs; a map that runs again as a whole has lost its elements. The budget of the run
 --   starts again. It starts in this transaction if its limit has room.
--- Locks: the caller has locked the run; the job for which it runs.
--- Raises: QW008 if another live run has taken its key meanwhile.
+-- Locks: the caller has locked the run; the job for which it runs; the firings of schedules that
+--   enqueued it.
+-- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key meanwhile.
 -- Called by: retry_run.
 
 begin;
@@ -36,8 +37,10 @@ begin
   end if;
   v_again := array(select p.job_id from unnest(v_plan) p where p.verdict = 'runs again');
   v_anew := array(select p.job_id from unnest(v_plan) p where p.anew);
+  perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.notice_clean_up(p_run, v_again), _qwf.drop_checkpoints(p_run, v_anew, p_from_node),
     _qwf.move_run(p_run, p_graph, p_context),
+    _qwf.delete_runs_below(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew))),
     _qwf.delete_jobs(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew)));
   update qwf.jobs j set status = 'cancelled', finished_at = coalesce(j.finished_at, v_now),
     elements = case when j.id <> all (v_anew) then j.elements end
@@ -49,6 +52,8 @@ begin
   update qwf.jobs j set status = 'queued', position = _qwf.next_position(), queued_at = v_now,
     finished_at = null, failures = 0, losses = 0, run_at = null
   where j.id = p_run.parent_id;
+  update qwf.firings f set result = null, ended_at = null, reopened = true
+  where f.run_id = p_run.id;
   perform _qwf.wake('qwf.runs', 1), _qwf.apply_events('{}');
   return v_plan;
 exception

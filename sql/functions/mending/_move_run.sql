@@ -14,6 +14,8 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 as $$
+declare
+  v_gone bigint[];
 begin
   update qwf.runs r set
     graph_id = g.id, context = p_context, workflow_version = w.version, node_count = g.node_count
@@ -25,11 +27,12 @@ begin
   then
     return;
   end if;
-  perform _qwf.delete_jobs(array(
+  v_gone := array(
     select j.id from qwf.jobs j left join qwf.jobs m on m.id = j.parent_id
     where j.run_id = p_run.id and not exists (
       select from qwf.graph_nodes n
-      where n.graph_id = p_graph and n.node_id = coalesce(m.node_id, j.node_id))));
+      where n.graph_id = p_graph and n.node_id = coalesce(m.node_id, j.node_id)));
+  perform _qwf.delete_runs_below(v_gone), _qwf.delete_jobs(v_gone);
   update qwf.jobs j set node_idx = -1 - j.node_idx  -- two steps: the index is unique
   where j.run_id = p_run.id and j.node_idx is not null;
   update qwf.jobs j set
@@ -42,7 +45,7 @@ begin
     backoff = n.backoff, timeout = n.timeout, stall_timeout = n.stall_timeout,
     required_model = n.required_model, light = n.light, vram_mb = n.vram_mb,
     requires = n.requires, limit_by = n.limit_by,
-    limit_place = case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
+    limit_place = _qwf.limit_place(n.limit_by),
     run_if = n.run_if
   from qwf.jobs m join qwf.graph_nodes n on n.graph_id = p_graph and n.node_id = m.node_id
   where m.run_id = p_run.id and m.node_idx < 0
@@ -56,8 +59,7 @@ begin
     p_run.priority, n.inputs, n.input_spec, num_nonnulls(n.skip_if, n.input_spec, n.map) > 0,
     n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
     n.vram_mb, n.requires, n.limit_by,
-    case when n.limit_by is not null then _qwf.limit_place(n.limit_by) end,
-    n.on_failure, n.run_if, null, null, p_run.labels, qwf.now()
+    _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, qwf.now()
   from qwf.graph_nodes n
   where n.graph_id = p_graph and not exists (
     select from qwf.jobs j where j.run_id = p_run.id and j.node_idx = n.idx)

@@ -14,9 +14,10 @@ set enable_seqscan = off
 set enable_material = off
 set jit = off
 as $$
+declare
+  v_elements bigint[] := array(select j.id from qwf.jobs j where j.parent_id = any (p_jobs));
 begin
-  perform _qwf.delete_jobs(array(
-    select j.id from qwf.jobs j where j.parent_id = any (p_jobs)));
+  perform _qwf.delete_runs_below(v_elements), _qwf.delete_jobs(v_elements);
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.run_files f where f.job_id = any (p_jobs);
   update qwf.jobs j set

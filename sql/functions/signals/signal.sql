@@ -29,7 +29,7 @@ declare
     when _qwf.is_readable_name(signal.name) is not true
       then 'name: must have 1 to 255 bytes that people can read'
     when signal.project is null then 'project: must not be null'
-    when signal.keep_for between '1 min' and '366 days' then null
+    when _qwf.is_duration(signal.keep_for, '366 days', p_least => '1 min') then null
     else format('keep_for: must be 1 minute to 366 days, not %s',
       coalesce(signal.keep_for::text, 'null')) end;
   v_signal qwf.signals;
@@ -43,7 +43,8 @@ begin
   insert into qwf.signals as s (
     project, name, payload, sent_at, keep_until, look_at)
   values (
-    signal.project, signal.name, v_payload, v_now, v_now + signal.keep_for, v_now)
+    signal.project, signal.name, v_payload, v_now,
+    v_now + extract(epoch from signal.keep_for) * interval '1 s', v_now)
   on conflict (project, name) do update set
     id = default, payload = excluded.payload, login = excluded.login,
     acting_for = excluded.acting_for, sent_at = excluded.sent_at,

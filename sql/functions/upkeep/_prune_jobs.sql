@@ -3,6 +3,7 @@
 -- Guarantees: Needs no index on finished jobs, which every finish would have to maintain. It looks
 --   at the next p_max jobs by id and starts again when all of them are too young, because ids grow
 --   with time. So the cost does not grow with the table, and every old job is found.
+--   The job for which a run waited in line stays as long as the run: a retry needs it.
 -- Locks: terminal jobs that nobody else has locked.
 -- Called by: prune.
 
@@ -43,6 +44,8 @@ begin
     left join qwf.queues q on q.name = j.queue
     where j.id = any (v_seen) and j.run_id is null
       and j.finished_at < v_now - coalesce(q.retention, s.retention)
+      and not (j.queue = 'qwf.runs'
+        and exists (select from qwf.runs r where r.parent_id = j.id))
     for update of j skip locked);
   perform _qwf.delete_jobs(v_jobs);
   return cardinality(v_jobs);

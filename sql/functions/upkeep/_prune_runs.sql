@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/upkeep/_prune_runs
--- Purpose: Deletes runs that ended longer ago than the retention, with all their nodes.
+-- Purpose: Deletes runs that ended longer ago than the retention, with all their nodes
+--   and the runs of their steps.
 -- Guarantees: Leaves a run with a running body or with events to apply for later. Deletes the
 --   oldest first, until they have p_max nodes in all, and at least one run.
 -- Locks: terminal runs that nobody else has locked.
@@ -20,6 +21,7 @@ as $$
 declare
   v_old timestamptz := qwf.now() - (select s.retention from qwf.settings s);
   v_runs bigint[];
+  v_jobs bigint[];
 begin
   with old as materialized (
     select r.id, r.finished_at
@@ -42,7 +44,8 @@ begin
   if v_runs = '{}' then
     return 0;
   end if;
-  perform _qwf.delete_jobs(array(select j.id from qwf.jobs j where j.run_id = any (v_runs)));
+  v_jobs := array(select j.id from qwf.jobs j where j.run_id = any (v_runs));
+  perform _qwf.delete_runs_below(v_jobs), _qwf.delete_jobs(v_jobs);
   delete from qwf.outbox o where o.run_id = any (v_runs);
   delete from qwf.runs r where r.id = any (v_runs);
   return cardinality(v_runs);

@@ -66,8 +66,7 @@ select qwf.enqueue('t', key => 'k', labels => '{"qwf.checked": true}'),
   qwf.enqueue('t', key => 'k', labels => '{"b": 2}', key_mode => 'replace');
 select results_eq($$select checked, labels from qwf.jobs where key = 'k'$$,
   $$values (false, '{"b": 2}'::jsonb)$$, 'who replaces the arguments has not compared them');
-select qwf.enqueue_many('[{"task": "t", "labels": {"qwf.checked": true}},
-  {"task": "t", "labels": {"qwf.checked": "yes"}}]');
+select qwf.enqueue_many('[{"task": "t", "labels": {"qwf.checked": true}}, {"task": "t"}]');
 select results_eq($$select checked, labels from qwf.jobs order by id desc limit 2$$,
   $$values (false, '{}'::jsonb), (true, '{}')$$, 'also in a list');
 select is_empty('select * from qwf.check_invariants()', 'nothing is broken');
