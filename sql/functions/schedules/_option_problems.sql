@@ -12,8 +12,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_known text[] := case when p_schedule.workflow is not null then '{key,labels,once,out_dir}'
-    else array(
+  v_known text[] := case when p_schedule.workflow is not null
+    then '{key,labels,once,out_dir,limit_by,max_attempts,backoff}' else array(
       select a.attname::text from pg_attribute a
       where a.attrelid = '_qwf.new_job'::regclass and a.attnum > 0
         and a.attname <> all ('{ord,task,args,queue,priority,project,run_at}')
@@ -34,7 +34,8 @@ begin
   if p_schedule.workflow is not null then
     perform _qwf.check_run(p_schedule.args, null, v_options ->> 'key',
       (v_options ->> 'once')::boolean, v_options ->> 'out_dir', p_schedule.project,
-      coalesce(v_options -> 'labels', '{}'));
+      coalesce(v_options -> 'labels', '{}'), v_options ->> 'limit_by',
+      (v_options ->> 'max_attempts')::int, nullif(v_options -> 'backoff', 'null'));
   else
     v_job := (_qwf.read_jobs(jsonb_build_array(v_options || jsonb_build_object(
       'task', p_schedule.task, 'queue', p_schedule.queue))))[1];

@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(10);
 
 select qwf_test.explains($$ select qwf.create_schedule('x', 't', every => '1 h',
   args => '{"a": {"$from": "due.day"}, "b": [{"$coalesce": [{"$from": "now"}, 1]}]}',
@@ -18,8 +18,11 @@ select qwf_test.explains($$ select qwf.create_schedule('x', 't', every => '1 h',
   options => '{"limit_by": "nobody"}') $$, 'options: %nobody%', 'unknown limits');
 select qwf_test.workflow('w', '[{"id": "a"}]');
 select qwf_test.explains($$ select qwf.create_schedule('x', workflow => 'w', every => '1 h',
-  options => '{"max_attempts": 2}') $$, 'options.max_attempts: is none of the options',
+  options => '{"timeout": "1 h"}') $$, 'options.timeout: is none of the options',
   'options that a run does not take');
+select qwf_test.explains($$ select qwf.create_schedule('x', workflow => 'w', every => '1 h',
+  options => '{"max_attempts": 0}') $$, 'options: max_attempts: 1 to 10000',
+  'values that no run may have');
 select qwf_test.explains($$ select qwf.create_schedule('x', 't', every => '1 h',
   overlap => 'replace', catch_up => 'all') $$, 'overlap: replace loses times%',
   'replace, which loses times, beside catch_up all, which keeps them');
