@@ -30,7 +30,7 @@ test('without an account there is no mail', async () => {
 
 test('a worker gets the mail, and its result can be read', async () => {
   const id = await signUp(db, 'eve@example.org');
-  await rows('select qwf.run_next($1)', id); // before those of the other tests
+  await rows('select qwf.change_job($1, run_next => true)', id); // before those of the other tests
   const [job] = await rows("select * from qwf.claim('cpu', 'a worker')");
   assert.deepEqual(job.inputs, { to: 'eve@example.org' });
   const [{ verdict }] = await rows("select qwf.finish($1, $2, 'completed', $3) as verdict",

@@ -37,7 +37,7 @@ def opener_async(base: Database) -> Callable[[], Any]:
 
 def end(base: Database, job_id: int, outcome: str = "completed", output: Any = None) -> None:
     """Claim this job and report it."""
-    base.one("select qwf.run_next(%s)", job_id)
+    base.one("select qwf.change_job(%s, run_next => true)", job_id)
     row = base.conn.execute("select * from qwf.claim('default', 'w')").fetchone()
     assert row is not None
     assert row["job_id"] == job_id

@@ -838,12 +838,12 @@ def test_waiting_jobs_are_changed_all_or_none(on_db: Cli, db: Db) -> None:
     assert on_db("change", ids[0]).exit_code == 2
 
 
-def test_run_next_puts_a_job_before_all_others(on_db: Cli, db: Db) -> None:
+def test_change_next_puts_a_job_before_all_others(on_db: Cli, db: Db) -> None:
     on_db("enqueue", "first", "--priority", "1")
     job = on_db("enqueue", "second").stdout.strip()
-    assert on_db("run-next", job).stdout == f"next: job {job}\n"
+    assert on_db("change", job, "--next").stdout == f"changed job {job}\n"
     assert db.execute("select task from qwf.claim('default', 'box')").fetchone() == ("second",)
-    assert on_db("run-next", job).exit_code == 1
+    assert on_db("change", job, "--next").exit_code == 1
 
 
 def test_no_more_questions_are_listed_than_asked_for(on_db: Cli, db: Db) -> None:
@@ -854,10 +854,10 @@ def test_no_more_questions_are_listed_than_asked_for(on_db: Cli, db: Db) -> None
     assert len(json.loads(on_db("inputs", "--json").stdout)) == 3
 
 
-def test_run_next_takes_several_jobs_or_none(on_db: Cli, db: Db) -> None:
+def test_change_next_takes_several_jobs_or_none(on_db: Cli, db: Db) -> None:
     ids = [on_db("enqueue", "t").stdout.strip() for _ in range(3)]
-    assert on_db("run-next", *ids[1:], "999").exit_code == 1
+    assert on_db("change", *ids[1:], "999", "--next").exit_code == 1
     query = "select run_next from qwf.jobs order by id"
     assert db.execute(query).fetchall() == [(False,)] * 3, "all or none"
-    assert on_db("run-next", *ids[1:]).stdout == f"next: job {ids[1]}, {ids[2]}\n"
+    assert on_db("change", *ids[1:], "--next").stdout == f"changed job {ids[1]}, {ids[2]}\n"
     assert db.execute(query).fetchall() == [(False,), (True,), (True,)]

@@ -164,6 +164,6 @@ def test_searches_find_and_group_every_value(poisoned: Db) -> None:
         "count_jobs()",
         "queue_overview",
     ):
-        assert poisoned.execute(f"select to_jsonb(r) from qwf.{name} r").fetchall()
+        assert poisoned.execute(f"select to_jsonb(r)::text from qwf.{name} r").fetchall()
     bounded = "select bool_and(length(signature) < 1000 and length(example) <= 200)"
     assert one(poisoned, f"{bounded} from qwf.failure_groups()")

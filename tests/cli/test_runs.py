@@ -332,9 +332,10 @@ def test_what_lacks_an_option_that_its_task_declares_is_noted_at_once(
     ]
     assert on_db("enqueue", "t", "--timeout", "5s", "--requires", "c=d").stderr == ""
     said = on_db("schedule", "add", "s", "--task", "t", "--every", "1h").stderr.splitlines()
-    assert [line.rpartition("has ")[2] for line in said] == [
-        'requires: {"a":"b"}', 'timeout: "30 seconds"'
-    ]  # fmt: skip
+    assert [line.rpartition("give ")[2] for line in said] == [
+        """--options '{"requires": {"a":"b"}}'""",
+        """--options '{"timeout": "30 seconds"}'""",
+    ]
 
 
 def test_jobs_of_a_run_come_in_order(applied: Cli) -> None:

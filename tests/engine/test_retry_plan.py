@@ -141,7 +141,7 @@ def check(db: Db, seed: int, rounds: int) -> None:
 
 
 def test_a_retry_reuses_what_the_model_reuses(db: Db) -> None:
-    """What is reused is untouched, and a run that completes gives what it would give anew."""
+    """Reused nodes are untouched, and a run that completes gives what it would give anew."""
     check(db, SEED, ROUNDS)
 
 

@@ -185,7 +185,7 @@ def test_a_backup_restores_and_running_jobs_run_again(
     base.ended(done)
     first.stop()
     waiting, running = base.enqueue("noop"), base.enqueue("noop")
-    base.conn.execute("select qwf.run_next(%s)", (running,))
+    base.conn.execute("select qwf.change_job(%s, run_next => true)", (running,))
     base.conn.execute("select from qwf.claim('default', 'gone', 1, '1 s')")
     dump = tmp_path / "qwf.dump"
     programs = embedded.binaries()

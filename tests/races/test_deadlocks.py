@@ -49,7 +49,7 @@ OPERATIONS = {
     "retry_backwards": "select code from qwf.retry_jobs('{{{dne}}}')",
     "retry_runs": "select code from qwf.retry_runs('{{{failed},{broken}}}')",
     "retry_runs_backwards": "select code from qwf.retry_runs('{{{broken},{failed}}}')",
-    "run_next": "select qwf.run_next({waiting})",
+    "run_next": "select qwf.change_job({waiting}, run_next => true)",
     "change_job": "select qwf.change_job({waiting}, priority => 5)",
     "change_jobs": "select code from qwf.change_jobs('{{{job},{waiting},{gone}}}', priority => 5)",
     "change_backwards": "select code from qwf.change_jobs('{{{gone},{waiting},{job}}}',"

@@ -153,7 +153,7 @@ def test_priority_comes_before_turns_and_first_in_first_out_within_a_key(race: R
         )
         for key in ("acme", "acme", "bob")
     ]
-    race.rows("select qwf.run_next(%s)", late[1])
+    race.rows("select qwf.change_job(%s, run_next => true)", late[1])
     assert [c.job for c in claim(race)] == [late[1]]
     taken = [c.job for _ in range(3) for c in claim(race)]
     assert sorted(taken) == urgent

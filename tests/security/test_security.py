@@ -377,7 +377,7 @@ def test_a_producer_cannot_appear_as_another_login(db: Session, liar: Session) -
     liar.execute("select qwf.cancel_run(2, 'by postgres')")
     db.execute("select c.job_id from qwf.workers w, qwf.claim('cpu', w.id) c")
     liar.execute("select qwf.cancel_job(id, 'x') from unnest('{1,2}'::bigint[]) id")
-    liar.execute("select qwf.retry_job(2), qwf.change_job(2, priority => 3), qwf.run_next(2)")
+    liar.execute("select qwf.retry_job(2), qwf.change_job(2, priority => 3, run_next => true)")
     found = rows(db, WHO)
     assert {login for _, login, _ in found} == {LIAR}
     assert {said for _, _, said in found} == {"bob", "postgres"}

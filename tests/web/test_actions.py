@@ -112,12 +112,12 @@ def test_a_foreign_host_is_refused(visit: Visit) -> None:
 def test_a_notice_leads_to_the_run_or_job_that_it_names(visit: Visit, db: Db) -> None:
     job = one(db, "select qwf.enqueue('clean')")
     admin = visit("admin")
-    for action in ("run_next", "cancel_job", "retry_job"):
+    for action in ("change_job", "cancel_job", "retry_job"):
         assert f'<a href="/jobs/{job}">job {job}</a>' in admin.do(action, job_id=job).text
     start_run(db, {"id": "n", "node": "n"})
     started = admin.do("enqueue_run", workflow="w").text
     assert '<a href="/runs/2">run 2</a> is started' in started
-    refused = admin.do("run_next", job_id=999)
+    refused = admin.do("change_job", job_id=999, run_next="true")
     assert (refused.status_code, '<a href="/jobs/999">job 999</a>' in refused.text) == (409, True)
     assert "&lt;b&gt;" in admin.do("drop_limit", name="run 1 <b>").text
 

@@ -435,8 +435,8 @@ def test_the_matrix_agrees_with_the_engine(visit: Visit, db: Db) -> None:
 @pytest.mark.parametrize(
     ("state", "offered"),
     [
-        ("queued", {"run_next", "change_job", "cancel_job"}),
-        ("scheduled", {"run_next", "change_job", "cancel_job"}),
+        ("queued", {"change_job", "cancel_job"}),
+        ("scheduled", {"change_job", "cancel_job"}),
         ("running", {"cancel_job"}),
         ("failed", {"retry_job"}),
         ("completed", set()),
@@ -454,7 +454,7 @@ def test_buttons_fit_the_state_and_the_level(
         for claimed in claim(db, "default", by) if state in ("running", "completed") else []:
             if state == "completed":
                 finish(db, claimed, "completed")
-    operators = {"retry_job", "cancel_job", "run_next", "change_job"}
+    operators = {"retry_job", "cancel_job", "change_job"}
     assert buttons(visit("operator").text(f"/jobs/{job}")) & operators == offered
     assert buttons(visit("viewer").text(f"/jobs/{job}")) <= {"follow_log"}
 
@@ -467,6 +467,12 @@ def test_priority_queue_and_time_are_changed(visit: Visit, db: Db) -> None:
     assert db.execute("select priority, queue, status from qwf.jobs").fetchone() == (
         7, "cpu", "scheduled")  # fmt: skip
     assert "due 2100-01-01" in words(visitor.text(f"/jobs/{job}"))
+    (now,) = re.findall(
+        r'name="job_id" value="(\d+)">\s*<input type="hidden" name="run_next" value="true">',
+        visitor.text(f"/jobs/{job}"),
+    )
+    assert act(visitor, f"/jobs/{job}", "change_job", job_id=now, run_next="true").is_success
+    assert "runs next" in words(visitor.text(f"/jobs/{job}"))
     bad = act(visitor, f"/jobs/{job}", "change_job", job_id=job, queue="cup")
     assert (bad.status_code, "cpu" in bad.text) == (409, True)
 

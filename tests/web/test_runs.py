@@ -283,7 +283,7 @@ def test_a_run_is_retried_and_cancelled(visit: Visit, db: Db) -> None:
     text = words(operator.text(here))
     assert "so far, in its last try" in text
     assert "9 h" not in text, "the hours while it was failed are no running"
-    assert 'action="/do/run_next"' in visit("operator").text(f"/runs/{run}")
+    assert 'name="run_next" value="true"' in visit("operator").text(f"/runs/{run}")
     assert 'action="/do/cancel_run"' in visit("operator").text(f"/runs/{run}")
     said = send(operator, here, "cancel_run", run_id=run, reason="wrong album")
     assert "is cancelled" in said

@@ -27,7 +27,7 @@ COMMANDS = {
     **dict.fromkeys(("limit", "limits"), "cli.limits"),
     **dict.fromkeys(("alert", "alerts", "receivers"), "cli.alerts"),
     **dict.fromkeys(("cancel", "retry"), "cli.cancel_retry"),
-    **dict.fromkeys(("change", "run-next"), "cli.change"),
+    "change": "cli.change",
     "agent": "__main__:command",
     "answer": "cli.answer",
     "audit": "cli.audit",
@@ -57,7 +57,7 @@ SECTIONS = {
              "tick", "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "servers", "schedules", "limits", "events", "alerts", "receivers", "audit"),
-    "Change": ("answer", "signal", "cancel", "retry", "change", "run-next", "erase", "queue",
+    "Change": ("answer", "signal", "cancel", "retry", "change", "erase", "queue",
                "worker", "limit", "alert", "settings"),
     "Monitor": ("web", "top", "doctor", "metrics", "worker-check", "version"),
 }  # fmt: skip

@@ -17,44 +17,31 @@ from qwf_agent.look.connection import Connection
 @click.option("--queue", metavar="QUEUE", help="The new queue.")
 @arguments.delay
 @arguments.at
+@click.option(
+    "--next", "run_next", is_flag=True, help="Run it now, before all other jobs of its queue."
+)
 @addresses.database
 def change(
     conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
-    delay: timedelta | None, at: datetime | None,
+    delay: timedelta | None, at: datetime | None, run_next: bool,
 ) -> None:  # fmt: skip
-    """Change the priority, queue or time of waiting jobs.
+    """Change when and where waiting jobs run: priority, queue, time.
 
     Changes all of them, or none if one is refused.
 
     \b
     Example:  qwf change 345 --priority 10
               qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
+              qwf change 345 --next
+    Then:     qwf why 345
     """
-    if priority is None and queue is None and delay is None and at is None:
-        raise click.UsageError("nothing to change: give --priority, --queue, --in or --at")
+    if priority is None and not (queue or delay is not None or at or run_next):
+        raise click.UsageError("nothing to change: give --priority, --queue, --in, --at or --next")
     run_at = arguments.run_at(conn, delay, at)
     with conn.transaction():
         for job in ids:
             connection.call(
-                conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at
-            )
+                conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at,
+                run_next=run_next or None,
+            )  # fmt: skip
     click.echo(f"changed job {', '.join(map(str, ids))}")
-
-
-@click.command("run-next")
-@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
-@addresses.database
-def run_next(conn: Connection, ids: tuple[int, ...]) -> None:
-    """Put waiting jobs ahead of all others in their queues.
-
-    Changes all of them, or none if one is refused.
-
-    \b
-    Example:  qwf run-next 345
-              qwf run-next 345 346
-    Then:     qwf why 345
-    """
-    with conn.transaction():
-        for job in ids:
-            connection.call(conn, "run_next", job_id=job)
-    click.echo(f"next: job {', '.join(map(str, ids))}")

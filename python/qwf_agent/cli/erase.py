@@ -64,7 +64,7 @@ def erase(
     conn: Connection, parts: str | None, dry_run: bool, files: bool, yes: bool, as_json: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Erase what ended jobs have of a person, or discard failed ones.
+    """Erase what ended jobs have of a person, or discard failures.
 
     Arguments, outputs, errors, logs, answers, labels and keys are overwritten. Ids, times and
     outcomes stay, and who has acted. A node is erased with its whole run. Files are on the boxes:

@@ -92,8 +92,10 @@ def runs(
     conn: Connection, words: tuple[str, ...], since: timedelta | datetime | None, as_json: bool,
     limit: int, **wanted: Any,
 ) -> Listing:  # fmt: skip
-    """List the newest runs, or those that a QUERY finds: state: workflow: project: key: label:
-    error: since: until:, or a part of the key, the context or the error.
+    """List the newest runs, or those that a QUERY finds.
+
+    QUERY has state: workflow: project: key: label: error: since: until:, or a part of the key, the
+    context or the error.
 
     \b
     Example:  qwf runs --status failed --since 1d
@@ -158,9 +160,10 @@ def jobs(
     conn: Connection, words: tuple[str, ...], since: timedelta | datetime | None, as_json: bool,
     limit: int, **wanted: Any,
 ) -> Listing:  # fmt: skip
-    """List the newest jobs, those of one run, or those that a QUERY finds: state: queue: task:
-    run: node: worker: host: project: key: label: error: like: since: until: args.NAME=VALUE, or a
-    part of the key, the arguments or the error.
+    """List the newest jobs, or those that a QUERY finds.
+
+    QUERY has state: queue: task: run: node: worker: host: project: key: label: error: like: since:
+    until: args.NAME=VALUE, or a part of the key, the arguments or the error.
 
     \b
     Example:  qwf jobs --status failed --task send_email --since 1d
@@ -264,7 +267,7 @@ def inputs(
     conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
     url: str | None, limit: int, signals: bool, as_json: bool,
 ) -> Listing | None:  # fmt: skip
-    """List the questions that wait for a person, or link to one; or what waits for a signal.
+    """List the questions that wait for a person, or awaited signals.
 
     Anybody with the link answers this one question in a browser, once, without signing in. The
     secret that signs it is the file link-secret in ~/.qwf (or $QWF_HOME), which only the user who

@@ -190,8 +190,9 @@ class _Worker:
 
     def _register(self) -> bool:
         """Register on the queues that are new, as a body may create one; returns whether there
-        are any."""
-        rows = self._conn.execute("select name from qwf.queues order by name").fetchall()
+        are any. Those of the engine take no worker."""
+        queues = "select name from qwf.queues where not starts_with(name, 'qwf.') order by name"
+        rows = self._conn.execute(queues).fetchall()
         new = [row["name"] for row in rows if row["name"] not in self._workers]
         for queue in new:
             given = (HOST, queue, self._known)

@@ -8,7 +8,7 @@
 --   positions in the order of their ids.
 -- Locks: the jobs that are free, by id.
 -- Notifies: sleepers of the queues.
--- Called by: change_job, change_jobs, run_next.
+-- Called by: change_job, change_jobs.
 
 begin;
 

@@ -1,11 +1,13 @@
 -- Deploy qwf:functions/change/_check_change
--- Purpose: Refuses a queue that does not exist, and a time that no client can read.
--- Raises: QW005 invalid time, QW006 unknown queue.
+-- Purpose: Refuses a queue that does not exist, a time that no client can read, and a time for a
+--   job that runs next.
+-- Raises: QW005 invalid time or a time with run_next, QW006 unknown queue.
 -- Called by: change_job, change_jobs.
 
 begin;
 
-create function _qwf.check_change(p_queue text, p_run_at timestamptz) returns void
+create function _qwf.check_change(p_queue text, p_run_at timestamptz, p_run_next boolean)
+returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,6 +20,10 @@ begin
     or not exists (select from qwf.queues q where q.name = p_queue))
   then
     perform _qwf.raise_unknown_queue(p_queue);
+  elsif p_run_next and p_run_at is not null then
+    raise exception using errcode = 'QW005', message = 'run_next excludes run_at',
+      detail = format('run_at: %s', p_run_at),
+      hint = 'a job that runs next is due now: leave out one of them';
   end if;
 end $$;
 

@@ -21,16 +21,12 @@ declare
   v_changed bigint[];
 begin
   perform _qwf.check_listed(change_jobs.jobs);
-  perform _qwf.check_change(change_jobs.queue, change_jobs.run_at);
+  perform _qwf.check_change(change_jobs.queue, change_jobs.run_at, v_next);
   if num_nonnulls(change_jobs.priority, change_jobs.queue, change_jobs.run_at) = 0
     and not v_next then
     raise exception using errcode = 'QW005', message = 'nothing to change',
       detail = 'priority, queue and run_at are null, and run_next is not true',
       hint = 'give at least one of them';
-  elsif v_next and change_jobs.run_at is not null then
-    raise exception using errcode = 'QW005', message = 'run_next excludes run_at',
-      detail = format('run_at: %s', change_jobs.run_at),
-      hint = 'a job that runs next is due now: leave out one of them';
   end if;
   v_changed := _qwf.change_waiting(change_jobs.jobs, change_jobs.priority, change_jobs.queue,
     change_jobs.run_at, v_next);

@@ -36,7 +36,7 @@ begin
     perform _qwf.check_run(p_schedule.args, null, v_options ->> 'key',
       (v_options ->> 'once')::boolean, v_options ->> 'out_dir', p_schedule.project,
       coalesce(v_options -> 'labels', '{}'), v_options ->> 'limit_by',
-      (v_options ->> 'max_attempts')::int, v_options -> 'backoff');
+      (v_options ->> 'max_attempts')::int, nullif(v_options -> 'backoff', 'null'));
   else
     v_job := (_qwf.read_jobs(jsonb_build_array(v_options || jsonb_build_object(
       'task', p_schedule.task, 'queue', p_schedule.queue))))[1];

@@ -26,7 +26,8 @@ begin
       priority => p_schedule.priority, key => v_options ->> 'key',
       out_dir => v_options ->> 'out_dir', project => p_schedule.project, labels => v_labels,
       once => (v_options ->> 'once')::boolean, limit_by => v_options ->> 'limit_by',
-      max_attempts => (v_options ->> 'max_attempts')::int, backoff => v_options -> 'backoff');
+      max_attempts => (v_options ->> 'max_attempts')::int,
+      backoff => nullif(v_options -> 'backoff', 'null'));
     update qwf.runs r set schedule = p_schedule.name
     where r.id = v_started.run_id and r.schedule is null and r.labels @> p_labels;
   else

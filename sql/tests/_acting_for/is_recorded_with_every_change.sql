@@ -9,8 +9,8 @@ select is(concat_ws('/', login, acting_for), qwf_test.login() || '/ada', 'a run'
 select is(concat_ws('/', login, acting_for), '', 'not its nodes, which the run stands for')
 from qwf.jobs where run_id is not null limit 1;
 select qwf_test.as_role('qwf_producer', format($$
-  select qwf.change_job(%1$s, priority => 5), qwf.run_next(%1$s), qwf.cancel_job(%1$s),
-    qwf.retry_job(%1$s) $$, qwf_test.job('mail')));
+  select qwf.change_job(%1$s, priority => 5), qwf.change_job(%1$s, run_next => true),
+    qwf.cancel_job(%1$s), qwf.retry_job(%1$s) $$, qwf_test.job('mail')));
 select is(array_agg(distinct concat_ws('/', e.login, e.acting_for)),
   array[qwf_test.login() || '/ada'],
   'a change of a job')

@@ -1,6 +1,6 @@
 -- Berlin sets its clocks forward on 29 March 2026: the day has 23 hours.
 begin;
-select plan(4);
+select plan(5);
 
 select qwf_test.set_now('2026-03-28 12:00:00+00');
 select qwf.create_schedule('nightly', 'etl', cron => '30 0 * * *', timezone => 'Europe/Berlin',
@@ -19,14 +19,18 @@ select results_eq('select inputs, max_attempts, key, timeout, labels from qwf.jo
   'with the day, the hour and the times around it, in its zone');
 select qwf_test.workflow('w', '[{"id": "a", "inputs": {"d": {"$from": "due.date"},
   "day": {"$from": "day"}}}]');
+select qwf.create_limit('etl', 1);
 select qwf.create_schedule('run', workflow => 'w', cron => '0 5 * * *',
   args => '{"due": {"$from": "due"}, "day": {"$from": "due.previous.date"}}',
-  options => '{"key": {"$from": "due.date"}, "out_dir": "etl"}');
+  options => '{"key": {"$from": "due.date"}, "out_dir": "etl", "limit_by": "etl",
+    "max_attempts": 2, "backoff": [60]}');
 select qwf_test.set_now('2026-03-29 05:00:00+00');
 select _qwf.fire_schedules();
 select results_eq('select context #>> ''{due,date}'', context ->> ''day'', key, out_dir, schedule
   from qwf.runs', $$ values ('2026-03-29', '2026-03-28', '2026-03-29', 'etl', 'run') $$,
   'the context of a run, too');
+select results_eq('select limit_by, max_attempts, backoff from qwf.jobs where queue = ''qwf.runs''',
+  $$ values ('etl', 2, '[60]'::jsonb) $$, 'it waits in line for its limit');
 select qwf_test.claim('cpu');
 select is((select resolved_inputs from qwf.jobs where node_id = 's/a'),
   '{"d": "2026-03-29", "day": "2026-03-28"}', 'whose nodes read it');

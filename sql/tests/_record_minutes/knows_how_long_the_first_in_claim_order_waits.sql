@@ -17,7 +17,7 @@ select qwf.enqueue('first', queue => 'cpu');
 select is(pg_temp.waited(), 60::real, 'not the oldest one');
 select qwf.enqueue('limited', queue => 'cpu', priority => 1, limit_by => 'one');
 select is(pg_temp.waited(), 60::real, 'a job with a limit too');
-select qwf.run_next(qwf_test.job('late'));
+select qwf.change_job(qwf_test.job('late'), run_next => true);
 select is(pg_temp.waited(), 190::real, 'one that an operator moved ahead');
 
 select * from finish();

@@ -12,7 +12,7 @@ select qwf.enqueue('older', queue => 'gpu', limit_by => 'api'), qwf_test.travel(
 update qwf.jobs set queued_at = qwf.now() where task in ('b', 'c');
 select qwf_test.beat(id, 'sam') from worker;
 select is(qwf_test.gets(id), 'b', 'jobs behind the head do not count') from worker;
-select qwf.run_next(qwf_test.job('older'));
+select qwf.change_job(qwf_test.job('older'), run_next => true);
 select is(qwf_test.gets(id), 'older', 'run_next comes before any model') from worker;
 
 select * from finish();

@@ -4,7 +4,7 @@ select plan(5);
 create temp table worker as select qwf_test.worker('{"rank": -1}') as id;
 select qwf.enqueue(t, queue => 'gpu', priority => 50) from unnest('{a,b}'::text[]) t;
 select qwf.enqueue(t, queue => 'gpu') from unnest('{c,d,e,f}'::text[]) t;
-select qwf.run_next(qwf_test.job('c'));
+select qwf.change_job(qwf_test.job('c'), run_next => true);
 select is(qwf_test.gets(id), 'c', 'run_next first') from worker;
 select is(qwf_test.gets(id, 3), 'b, a, f', 'bands in order, newest first in each') from worker;
 select is(qwf_test.gets(id, 9), 'e, d', 'the rest') from worker;

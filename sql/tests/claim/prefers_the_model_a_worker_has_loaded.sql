@@ -7,7 +7,7 @@ select qwf.enqueue('plain', queue => 'gpu', priority => 1),
   qwf.enqueue('sam', queue => 'gpu', model => 'sam'),
   qwf.enqueue('sooner', queue => 'gpu', model => 'sam', priority => 50),
   qwf.enqueue('next', queue => 'gpu', priority => 900);
-select qwf.run_next(qwf_test.job('next'));
+select qwf.change_job(qwf_test.job('next'), run_next => true);
 select is(qwf_test.gets(id, 4), 'next, sooner, sam, plain',
   'run_next before all, then its model by priority, then the others') from worker;
 select is(qwf_test.gets(id), 'flux', 'then other models') from worker;

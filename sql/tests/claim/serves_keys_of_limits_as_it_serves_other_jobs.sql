@@ -8,7 +8,7 @@ select qwf.enqueue('plain', queue => 'gpu', priority => 1, limit_by => 'customer
   qwf.enqueue('sam', queue => 'gpu', model => 'sam', limit_by => 'customer:c'),
   qwf.enqueue('other', queue => 'gpu', model => 'sam', priority => 50),
   qwf.enqueue('next', queue => 'gpu', priority => 900, limit_by => 'customer:d');
-select qwf.run_next(qwf_test.job('next'));
+select qwf.change_job(qwf_test.job('next'), run_next => true);
 select is(qwf_test.gets(id, 4), 'next, other, sam, plain',
   'run_next before all, then its model by priority, then the others') from worker;
 select is(qwf_test.gets(id, 4), 'flux', 'then other models') from worker;

@@ -24,7 +24,7 @@ select qwf.register_worker('box', 'cpu');
 select pg_temp.keep('c', '1 s');
 select qwf.enqueue('urgent', queue => 'cpu', priority => 5),
   qwf.enqueue('idle', queue => 'cpu', priority => 500),
-  qwf.run_next(qwf.enqueue('next', queue => 'cpu', priority => 500));
+  qwf.change_job(qwf.enqueue('next', queue => 'cpu', priority => 500), run_next => true);
 
 select is(pg_temp.take(1), 'next', 'run_next comes before the floor');
 select is(pg_temp.take(2), 'urgent c', 'a lower priority number comes before it, too');

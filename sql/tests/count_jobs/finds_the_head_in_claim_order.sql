@@ -13,7 +13,7 @@ select qwf.enqueue('free', queue => 'cpu', priority => 50);
 select is(pg_temp.head(), 'free', 'a job without a limit');
 select qwf.enqueue('second_of_a', queue => 'cpu', limit_by => 'a', priority => 10);
 select is(pg_temp.head(), 'second_of_a', 'the lower priority number');
-select qwf.run_next(qwf_test.job('of_b'));
+select qwf.change_job(qwf_test.job('of_b'), run_next => true);
 select is(pg_temp.head(), 'of_b', 'what was moved ahead');
 select is(
   (select h.head_since from qwf.count_jobs() h where h.queue = 'cpu'),

@@ -12,7 +12,7 @@ select qwf.enqueue('usual', queue => 'cpu'), qwf_test.travel('1 s');
 select qwf.enqueue('later', queue => 'cpu'), qwf_test.travel('1 s');
 select qwf.enqueue('ahead', queue => 'cpu', priority => 200), qwf_test.travel('1 s');
 select is(pg_temp.oldest(), 'low', 'the first job of a low priority');
-select qwf.run_next(qwf_test.job('ahead'));
+select qwf.change_job(qwf_test.job('ahead'), run_next => true);
 select is(pg_temp.oldest(), 'low', 'whatever was moved ahead of it');
 select qwf.cancel_job(qwf_test.job('low'));
 select is(pg_temp.oldest(), 'of_api', 'the first job of a limit');

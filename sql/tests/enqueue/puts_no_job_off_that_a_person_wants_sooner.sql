@@ -2,7 +2,7 @@ begin;
 select plan(7);
 
 select qwf_test.edit('12:00:00', '1 h');
-select qwf.run_next(j.id) from qwf.jobs j;
+select qwf.change_job(j.id, run_next => true) from qwf.jobs j;
 select is(qwf_test.edit('12:00:01', '1 h'), null, 'moved to the front');
 select is((select count(*) from qwf.claim('default', 'w')), 1::bigint, 'it starts');
 select qwf.finish(j.id, j.token, 'fatal') from qwf.jobs j;

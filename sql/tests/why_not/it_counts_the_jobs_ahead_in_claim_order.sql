@@ -13,7 +13,7 @@ select is(pg_temp.ahead('t'), '2 job', 'earlier ones, with a limit and without')
 select qwf.enqueue('urgent', queue => 'gpu', priority => 1),
   qwf.enqueue('urgent_too', queue => 'gpu', priority => 1, limit_by => 'few');
 select is(pg_temp.ahead('t'), '4 job', 'those of a lower priority number');
-select qwf.run_next((select j.id from qwf.jobs j where j.task = 'last'));
+select qwf.change_job((select j.id from qwf.jobs j where j.task = 'last'), run_next => true);
 select is(pg_temp.ahead('t'), '5 job', 'one that runs next');
 select is(pg_temp.ahead('last'), 'no job', 'before which nothing runs');
 

@@ -25,7 +25,7 @@ select qwf_test.workflow('stopped', '[
   {"id": "m", "map": [1, 2], "inputs": {"n": {"$from": "item"}}, "min_success": 1},
   {"id": "clean", "depends_on": ["m"], "run_if": "all_done"}]');
 select qwf.enqueue_run('stopped');
-select qwf.run_next(qwf_test.job('s/m[0]'));
+select qwf.change_job(qwf_test.job('s/m[0]'), run_next => true);
 select qwf_test.claim(), qwf.cancel_job(qwf_test.job('s/m'));
 select is(pg_temp.why('s/clean'),
   'it depends on s/m, which is cancelled (elements yet to stop: 1); it runs once that '

@@ -632,7 +632,7 @@ class Machine(RuleBasedStateMachine):
         if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
             return
         job_id = pick(jobs, number)
-        got = main.one("select qwf.run_next(%s)::text", job_id) or None
+        got = main.one("select qwf.change_job(%s, run_next => true)::text", job_id) or None
         wanted = main.model.run_next(job_id)
         require(got == wanted, "run_next answers", got, wanted)
 

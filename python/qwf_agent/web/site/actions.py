@@ -76,7 +76,10 @@ ACTIONS: dict[str, Action] = {
     "cancel_runs": Action({"runs": "bigint[]", "reason": "text"}, "{ok} of {all} runs cancelled"),
     "cancel_run": Action({"run_id": "bigint", "reason": "text"}, "run {run_id} is cancelled"),
     "change_job": Action(
-        {"job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz"},
+        {
+            "job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz",
+            "run_next": "boolean",
+        },
         "job {job_id} is changed",
     ),
     "change_jobs": Action(
@@ -155,7 +158,6 @@ ACTIONS: dict[str, Action] = {
         {"run_id": "bigint", "from_node": "text", "latest": "boolean", "context": "jsonb"},
         "run {run_id} goes on",
     ),
-    "run_next": Action({"job_id": "bigint"}, "job {job_id} runs next"),
     "tick": Action({}, "ticked: {result}"),
     "worker_control": Action(
         {
