@@ -19,6 +19,7 @@ SAMPLES: dict[str, LiteralString] = {
     "host": "select distinct host from qwf.worker_overview",
     "queue": "select name from qwf.queues",
     "name": "select name from qwf.workflows limit 3",
+    "schedule": "select name from qwf.schedules limit 3",
     "no": "select file_no from qwf.run_files limit 2",
 }
 WORDS = {"verb": ["retry", "cancel", "change", "burn"], "key": ["0" * 64, "x"]}

@@ -176,7 +176,8 @@ def mark(db: Db) -> set[str]:
         value = {
             "text": "{column} || {markup}",
             "jsonb": "pg_temp.marked({column}, {name}, {markup})",
-            "ARRAY": "array(select e || {markup} from unnest({column}) e)",
+            "ARRAY": "case when {column} is not null then"
+            " array(select e || {markup} from unnest({column}) e) end",
         }[kind]
         statement = sql.SQL("update {table} set {column} = " + value).format(
             table=sql.Identifier(schema, table), column=sql.Identifier(column),

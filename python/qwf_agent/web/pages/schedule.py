@@ -56,7 +56,7 @@ from period p cross join lateral qwf.due_times(
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """A schedule; or, of one that is dropped, what is left of its firings."""
-    name, query = request.path_params["name"], request.query_params
+    name, query = request.path_params["schedule"], request.query_params
     schedule = await look.row(ONE, name=name)
     before = as_id(query.get("before", ""))
     alone = re.search(r"\.backfill\.[0-9]+$", name) is not None
@@ -101,4 +101,4 @@ async def _plan(
         return [], ". ".join(part for part in parts if part) or str(error)
 
 
-PAGES = (Page("/schedules/{name:path}", "schedule.html", read, every_s=5),)
+PAGES = (Page("/schedules/{schedule:path}", "schedule.html", read, every_s=5),)

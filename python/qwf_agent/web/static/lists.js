@@ -1,5 +1,5 @@
 // Lists: the search box suggests the word that is being typed, one box ticks all rows of the page,
-// and Shift ticks all rows between two.
+// and Shift ticks all rows between two. The list says how many are ticked.
 (() => {
   "use strict";
   const box = document.getElementById("query"), words = document.getElementById("words");
@@ -13,7 +13,17 @@
   }
   let last = null;  // the row that was ticked last
   const ticks = () => [...document.querySelectorAll('[data-row] input[type="checkbox"]')];
-  const reveal = () => document.querySelector("[data-tick-all]")?.removeAttribute("hidden");
+  // The box above all rows is ticked if every row is, and the list says how many are.
+  function told() {
+    const all = ticks(), count = all.filter((one) => one.checked).length;
+    const every = document.querySelector("[data-tick-all]"), said = document.querySelector("[data-ticked]");
+    if (every) {
+      every.hidden = false;
+      every.checked = count > 0 && count === all.length;
+      every.indeterminate = count > 0 && count < all.length;
+    }
+    if (said) said.textContent = count ? `${count} selected${every?.checked ? " on this page" : ""}:` : "Selected:";
+  }
   document.addEventListener("click", (event) => {
     const tick = event.target;
     if (tick.matches?.("[data-tick-all]")) for (const one of ticks()) one.checked = tick.checked;
@@ -23,6 +33,7 @@
       for (const one of all.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = tick.checked;
     last = tick.id;
   });
-  document.addEventListener("qwf:fresh", reveal);
-  reveal();
+  document.addEventListener("change", told);
+  document.addEventListener("qwf:fresh", told);
+  told();
 })();
