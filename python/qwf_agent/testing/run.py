@@ -191,7 +191,8 @@ class _Worker:
     def _register(self) -> bool:
         """Register on the queues that are new, as a body may create one; returns whether there
         are any."""
-        rows = self._conn.execute("select name from qwf.queues order by name").fetchall()
+        names = "select name from qwf.queues where not starts_with(name, 'qwf.') order by name"
+        rows = self._conn.execute(names).fetchall()
         new = [row["name"] for row in rows if row["name"] not in self._workers]
         for queue in new:
             given = (HOST, queue, self._known)
