@@ -215,3 +215,17 @@ def test_a_test_runs_both_kinds_in_its_own_process(base: Database) -> None:
     done = run_until_idle(base.dsn, "many")
     assert [one.outcome for one in done.ran] == ["completed", "completed", "error"]
     assert {one.job_id for one in done.ran} == set(ids)
+
+
+def test_a_batch_has_no_checkpoint_and_no_stream(base: Database, start: StartAgent) -> None:
+    """The one is refused when the task is declared, the other when it is used."""
+    app = App()
+    with pytest.raises(TypeError, match="no checkpoint: a batch cannot save any"):
+
+        @app.task(batch=2)
+        def train(calls: list[Call], checkpoint: Any) -> list[None]:
+            return [None for _ in calls]
+
+    start("--app", "many")
+    job = base.ended(base.enqueue("stream_in_batch", max_attempts=1))
+    assert "job.stream is for bodies of one job" in job["last_error"]

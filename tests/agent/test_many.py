@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support.harness import Database, StartAgent, lines, until
+import psycopg
+
+from qwf_agent import jobs
+from support.harness import DRIVER, Database, StartAgent, lines, until
 
 
 def test_many_bodies_run_at_once_in_one_child(base: Database, start: StartAgent) -> None:
@@ -191,3 +197,58 @@ def test_a_rate_counts_free_places(base: Database, start: StartAgent) -> None:
     until(lambda: base.one(done) == 20, "twenty starts")
     assert base.one("select count(*) from qwf.job_attempts where outcome <> 'completed'") == 0
     assert base.job(jobs[-1])["status"] == "queued"
+
+
+def test_bodies_that_run_at_once_save_and_resume(base: Database, start: StartAgent) -> None:
+    """Each has its own checkpoint, saved from a thread; in the event loop `save` says so."""
+    start("--app", "many")
+    ids = [base.enqueue("resume", max_attempts=2, backoff="[0]") for _ in range(40)]
+    for job in ids:
+        assert base.ended(job)["output"] == {"step": 3000 + job}
+        said = base.attempts(job)[0]["log_tail"]
+        assert "write await asyncio.to_thread(checkpoint.save, value)" in said
+    assert base.invariants() == []
+
+
+def test_each_of_many_bodies_has_its_own_stream(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "many")
+    file = tmp_path / "go"
+    ids = [base.enqueue("tell", {"words": 300, "file": str(file)}) for _ in range(3)]
+
+    def follow(job: int) -> str:
+        with psycopg.connect(base.dsn, autocommit=True) as conn:
+            return "".join(jobs.stream(conn, job))
+
+    with ThreadPoolExecutor(3) as threads:
+        streams = [threads.submit(follow, job) for job in ids]
+        followed = "select count(*) = 3 from qwf.live_logs"
+        until(lambda: base.one(followed), "the followers")
+        time.sleep(0.3)  # the agent hears of it
+        file.touch()
+        for job, stream in zip(ids, streams, strict=True):
+            assert stream.result() == "".join(f"{job}ö{number} " for number in range(300))
+
+
+def test_a_card_that_a_body_has_broken_gets_another_process(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """The bodies beside it go on; what comes later runs elsewhere, also after a batch."""
+    cards = tmp_path / "cards"
+    cards.write_text(json.dumps([[0, 0, 80 << 30]]))
+    environment = {"FAKE_CARDS": str(cards), "PYTHONPATH": DRIVER}
+    start("--app", "many", "--queue", "gpu", "--gpu", "0", **environment)
+    beside = base.enqueue("break_card", {"seconds": 3, "broken": False}, queue="gpu")
+    broken = base.enqueue("break_card", {"seconds": 1, "broken": True}, queue="gpu")
+    assert base.attempted(broken)["reason"] == "accelerator"
+    later = base.enqueue("break_card", {"seconds": 0, "broken": False}, queue="gpu")
+    pids = [base.ended(job)["output"]["pid"] for job in (beside, later)]
+    assert pids[0] != pids[1]
+    assert base.job(beside)["attempt"] == 1
+    whole = base.enqueue("break_card_in_batch", {"broken": False}, queue="gpu")
+    pids.append(base.ended(whole)["output"]["pid"])
+    batch = base.enqueue("break_card_in_batch", {"broken": True}, queue="gpu")
+    assert base.attempted(batch)["reason"] == "accelerator"
+    whole = base.enqueue("break_card_in_batch", {"broken": False}, queue="gpu")
+    assert base.ended(whole)["output"]["pid"] not in pids

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from qwf_agent import FROM_AGENT, App, Call, Job, Release
+from qwf_agent import FROM_AGENT, App, Call, Checkpoint, Job, Release
 
 app = App()
 
@@ -78,6 +78,38 @@ async def write(text: str, out: Path = FROM_AGENT, status_callback: Any = FROM_A
     (out / "text.txt").write_text(text)
     status_callback(0.5, f"wrote {text}")
     await asyncio.sleep(2)
+
+
+@app.task(concurrency=50)
+async def resume(job: Job = FROM_AGENT, checkpoint: Checkpoint = FROM_AGENT) -> dict[str, Any]:
+    """Saves thrice, streams and fails; the next attempt goes on."""
+    if job.attempt > 1:
+        return {"step": checkpoint.value["step"]}
+    try:
+        checkpoint.save({"step": 0})
+    except RuntimeError as error:
+        print(error)
+    for step in (1, 2, 3):
+        await asyncio.to_thread(checkpoint.save, {"step": step * 1000 + job.id})
+    raise ValueError("once more")
+
+
+@app.task(concurrency=50)
+async def tell(words: int, file: str, job: Job = FROM_AGENT) -> None:
+    """Streams numbers once the file is there."""
+    while not Path(file).exists():
+        await asyncio.sleep(0.02)
+    for number in range(words):
+        job.stream(f"{job.id}ö{number} ")
+        await asyncio.sleep(0.002)
+
+
+@app.task(concurrency=50)
+async def break_card(seconds: float, broken: bool) -> dict[str, Any]:
+    await asyncio.sleep(seconds)
+    if broken:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+    return {"pid": os.getpid()}
 
 
 @app.task(concurrency=50)
@@ -150,3 +182,15 @@ def doubler() -> Any:
 @app.task(batch=16, model="doubler")
 def infer(calls: list[Call], model: Any = FROM_AGENT) -> list[dict[str, Any]]:
     return [{"is": model["factor"] * call.args["x"], "together": len(calls)} for call in calls]
+
+
+@app.task(batch=4)
+def break_card_in_batch(calls: list[Call]) -> list[dict[str, Any] | Exception]:
+    error = RuntimeError("CUDA error: an illegal memory access was encountered")
+    return [error if call.args["broken"] else {"pid": os.getpid()} for call in calls]
+
+
+@app.task(batch=4)
+def stream_in_batch(calls: list[Call]) -> list[None]:
+    calls[0].job.stream("text")
+    return [None for _ in calls]
