@@ -82,6 +82,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
     ADMIN: (
         "qwf.settings: error_backoff transient_backoff secret_keys",
         "qwf.worker_controls: reason",
+        "qwf.queues: expect",
     ),
     ENGINE: (
         "qwf.jobs: on_failure run_if backoff erased_parts",
@@ -94,11 +95,13 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "_qwf.event_log: kind",
         "_qwf.event_numbers: timeline",
         "_qwf.locks: name",
+        "_qwf.open_states: kind subject names",
+        "qwf.usual_times: kind name node last_status last",
         "_qwf.secret: key",
     ),
     UNTOUCHED: (
         "qwf.schedules: name task workflow cron timezone args queue project catch_up overlap"
-        " options backfill_of last_error",
+        " options expect backfill_of last_error",
         "qwf.firings: schedule backfill_of error",
     ),
 }
