@@ -238,4 +238,18 @@ comment on type _qwf.metric is
   'A row of the view metrics. The name qwf_unreadable, without labels, stands for a part of the '
   'metrics that could not be read.';
 
+create type _qwf.past_run as (
+  workflow text, run_id bigint, at timestamptz, status text, seconds real);
+comment on type _qwf.past_run is
+  'A run that ended, as its event says; seconds without the time that it waited for answers.';
+
+create type _qwf.usual_new as (
+  kind text, name text, node text, counts bigint[], longest real, last_success timestamptz,
+  last_at timestamptz, last_status text, last_seconds real, last jsonb);
+comment on type _qwf.usual_new is 'Figures to add to a row of usual_times.';
+
+create type _qwf.wrong_now as (subject text, names jsonb, detail jsonb);
+comment on type _qwf.wrong_now is
+  'Something that is wrong now, with the names and the detail of the event that tells it.';
+
 commit;

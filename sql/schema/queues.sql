@@ -16,6 +16,7 @@ create table qwf.queues (
   placement text not null default 'spread' check (placement in ('spread', 'pack')),
   keep_completed boolean not null default true,
   on_failure text not null default 'fail' check (on_failure in ('fail', 'ask')),
+  expect jsonb check (jsonb_typeof(expect) = 'object'),
   created_at timestamptz not null default clock_timestamp()
 );
 insert into qwf.queues (name, placement) values
@@ -48,6 +49,8 @@ comment on column qwf.queues.keep_completed is
 comment on column qwf.queues.on_failure is
   'The reaction when a standalone job that does not say it itself fails for good: fail, or ask (a '
   'person decides).';
+comment on column qwf.queues.expect is
+  'When it is late: {"starts_within": how long its first job may wait}; null: never.';
 comment on column qwf.queues.created_at is 'When it was created.';
 
 commit;

@@ -30,6 +30,7 @@ create table qwf.runs (
   error text,
   run_at timestamptz,
   deadline_at timestamptz,
+  late_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   started_at timestamptz,
   finished_at timestamptz,
@@ -82,6 +83,8 @@ comment on column qwf.runs.error is 'Why it failed or was cancelled.';
 comment on column qwf.runs.run_at is 'Not started before this time; null: at once.';
 comment on column qwf.runs.deadline_at is
   'It fails if it has not ended by then; null: no deadline.';
+comment on column qwf.runs.late_at is
+  'When this try of it was found late; null: it was not.';
 comment on column qwf.runs.created_at is 'When it was enqueued.';
 comment on column qwf.runs.started_at is
   'When the first node of its last try was claimed or applied; null: it waits.';

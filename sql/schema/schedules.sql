@@ -38,6 +38,8 @@ create table qwf.schedules (
   again boolean,
   planned int,
   resume_at timestamptz,
+  expect jsonb check (jsonb_typeof(expect) = 'object'),
+  on_since timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   constraint schedules_what check (
     num_nonnulls(task, workflow) = 1 and (task is null) = (queue is null)),
@@ -111,6 +113,11 @@ comment on column qwf.schedules.again is
 comment on column qwf.schedules.planned is 'How many times the backfill has in all.';
 comment on column qwf.schedules.resume_at is
   'Time at which a backfill that is switched off goes on; null: it is on, or it has ended.';
+comment on column qwf.schedules.expect is
+  'When it is late: {"takes": after its due time without success, "every": without any}; null: '
+  'never.';
+comment on column qwf.schedules.on_since is
+  'Since when it is on with these times; nothing is expected of times before.';
 comment on column qwf.schedules.created_at is 'When it was created.';
 
 create table qwf.firings (

@@ -25,7 +25,9 @@ comment on column qwf.attempt_counts.task is 'Task of the jobs.';
 comment on column qwf.attempt_counts.outcome is 'How the attempts ended.';
 comment on column qwf.attempt_counts.waits is
   'Seconds from claimable to claimed, one for each attempt.';
-comment on column qwf.attempt_counts.runs is 'Seconds from claimed to ended, one for each attempt.';
+comment on column qwf.attempt_counts.runs is
+  'Seconds that the body ran, as the worker has reported, else from claimed to ended; one for each '
+  'attempt.';
 
 create table qwf.hourly_counts (
   hour timestamptz not null,

@@ -87,6 +87,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.settings: error_backoff transient_backoff secret_keys",
         "qwf.worker_controls: reason",
         "qwf.alerts: rule kinds",
+        "qwf.queues: expect",
     ),
     ENGINE: (
         "qwf.jobs: on_failure run_if backoff erased_parts",
@@ -102,11 +103,13 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "_qwf.event_log: kind",
         "_qwf.event_numbers: timeline",
         "_qwf.locks: name",
+        "_qwf.open_states: kind subject names",
+        "qwf.usual_times: kind name node last_status last",
         "_qwf.secret: key",
     ),
     UNTOUCHED: (
         "qwf.schedules: name task workflow cron timezone args queue project catch_up overlap"
-        " options backfill_of last_error",
+        " options expect backfill_of last_error",
         "qwf.firings: schedule backfill_of error",
     ),
 }

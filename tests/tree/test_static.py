@@ -276,7 +276,10 @@ def test_every_allowed_kind_of_event_is_written() -> None:
     file = CHANGES["schema/events"]
     allowed = re.search(r"kind text not null check \(kind in \((.*?)\)\)", MADE[file], re.DOTALL)
     assert allowed is not None
-    writes = r"insert into _qwf\.event_log|_qwf\.record_change|_qwf\.tg_settings__record"
+    writes = (
+        r"insert into _qwf\.event_log|_qwf\.record_change|_qwf\.tg_settings__record"
+        r"|_qwf\.tell_(schedule|states)"
+    )
     writers = "".join(MADE[p] for p in uses(writes, outside=file)) + RECORDS.read_text("utf-8")
     for name in re.findall(r"'(\w+)'", allowed[1]):
         assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name

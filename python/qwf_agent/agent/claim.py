@@ -60,7 +60,12 @@ class Claimant(ABC):
 
     @abstractmethod
     def report(
-        self, claim: Claim, rendered: bytes, log_tail: str, failed: FailedAttempt | None
+        self,
+        claim: Claim,
+        rendered: bytes,
+        log_tail: str,
+        failed: FailedAttempt | None,
+        seconds: float | None = None,
     ) -> None:
         """Report how the job ended; `rendered` comes from `outcome.render`."""
 

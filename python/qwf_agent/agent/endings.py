@@ -76,7 +76,7 @@ class Endings:
             failed = None
             if answer.outcome in FAILED:
                 failed = FailedAttempt(claim, answer.outcome, answer.reason, answer.rendered)
-            claim.worker.report(claim, answer.rendered, answer.log, failed)
+            claim.worker.report(claim, answer.rendered, answer.log, failed, answer.seconds)
 
     def _conclude_lost_server(self, answer: JobAnswer) -> None:
         """Report a job whose body failed because its model server had ended: its HTTP client may

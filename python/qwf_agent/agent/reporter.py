@@ -55,14 +55,19 @@ class Reporter:
         self._retry_at = 0.0
 
     def add(
-        self, claim: Claim, rendered: bytes, log_tail: str = "", failed: FailedAttempt | None = None
+        self,
+        claim: Claim,
+        rendered: bytes,
+        log_tail: str = "",
+        failed: FailedAttempt | None = None,
+        seconds: float | None = None,
     ) -> None:
         """Queue a report; `rendered` comes from `outcome.render`. An empty log says that the body
         printed nothing; a report without one would say that nobody sent it."""
         more: Mapping[str, str | int] = {"log_tail": log_tail} if log_tail else SILENT
         if claim.gpu_peak_bytes:
             more = {**more, "gpu_peak_bytes": claim.gpu_peak_bytes}
-        text = report(claim.job_id, claim.token, rendered, more)
+        text = report(claim.job_id, claim.token, rendered, more, seconds)
         self._waiting.append(Report(claim, text, failed))
         if claim.run_id is not None:
             self._queues.add(claim.queue)

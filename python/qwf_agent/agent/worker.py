@@ -294,10 +294,15 @@ class Worker(Claimant):
         return {row["token"]: row["verdict"] for row in call.rows}
 
     def report(
-        self, claim: Claim, rendered: bytes, log_tail: str, failed: FailedAttempt | None
+        self,
+        claim: Claim,
+        rendered: bytes,
+        log_tail: str,
+        failed: FailedAttempt | None,
+        seconds: float | None = None,
     ) -> None:
         """Hand the report to the reporter."""
-        self.reporter.add(claim, rendered, log_tail, failed)
+        self.reporter.add(claim, rendered, log_tail, failed, seconds)
 
     def note_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
         """Tell the circuit breaker."""

@@ -56,12 +56,20 @@ def render(outcome: JobOutcome, more: str = "") -> bytes:
     return b'{"output": ' + outcome.output + rest.encode(errors="replace")
 
 
-def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) -> bytes:
-    """One element of the list that qwf.finish_many() takes; `more` adds members to its detail. The
-    output of user code is copied as text, not parsed."""
+def report(
+    job_id: int,
+    token: str,
+    rendered: bytes,
+    more: Mapping[str, Any],
+    seconds: float | None = None,
+) -> bytes:
+    """One element of the list that qwf.finish_many() takes; `more` adds members to its detail,
+    `seconds` how long the body ran. The output of user code is copied as text, not parsed."""
     if more:
         comma = b"" if rendered.endswith(b"{}}") else b", "
         members = SILENT_JSON if more is SILENT else TO_JSON(more)[1:].encode(errors="replace")
+        if seconds is not None:
+            members = f'"body_s": {max(seconds, 0):.6f}, '.encode() + members
         rendered = rendered[:-2] + comma + members + b"}"
     return f'{{"job_id": {job_id}, "token": "{token}", '.encode() + rendered[1:]
 

@@ -37,6 +37,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
 
 QUEUE_SETTINGS = (
     "lease", "timeout", "retention", "max-running", "placement", "keep-completed", "on-failure",
+    "expect",
 )  # fmt: skip
 
 
@@ -84,6 +85,11 @@ def queue() -> None:
     help="Whether its jobs fail, or ask a person, unless they say it themselves.",
 )
 @click.option(
+    "--expect",
+    metavar="JSON",
+    help='When it waits for too long: \'{"starts_within": "5 min"}\'.',
+)
+@click.option(
     "--unset",
     type=click.Choice(QUEUE_SETTINGS),
     multiple=True,
@@ -93,7 +99,12 @@ def queue() -> None:
 @arguments.yes
 @addresses.database
 def create_queue(
-    conn: Connection, name: str, yes: bool, unset: tuple[str, ...], **given: Any
+    conn: Connection,
+    name: str,
+    yes: bool,
+    unset: tuple[str, ...],
+    expect: str | None,
+    **given: Any,
 ) -> None:
     """Create a queue, or change the given settings of an existing one.
 
@@ -102,7 +113,8 @@ def create_queue(
     named = ",".join(setting.replace("-", "_") for setting in unset)
     if given["retention"] is not None or "retention" in unset:
         losses.confirm_queue(conn, name, given["retention"], yes)
-    connection.call(conn, "create_queue", name=name, **given, unset=f"{{{named}}}")
+    wanted = expect and arguments.parse_object(expect, "--expect")
+    connection.call(conn, "create_queue", name=name, **given, expect=wanted, unset=f"{{{named}}}")
     click.echo(f"queue {name} is set up")
 
 

@@ -116,14 +116,19 @@ def schedule() -> None:
     metavar="JSON",
     help="Other options of the job or run: '{\"max_attempts\": 3}'.",
 )
+@click.option(
+    "--expect",
+    metavar="JSON",
+    help='When it is late: \'{"takes": "30 min"}\' without success, \'{"every": "26 h"}\'.',
+)
 @click.option("--disabled", is_flag=True, help="Do not fire until it is enabled.")
 @arguments.priority
 @arguments.project
 @addresses.database
 def add(
     conn: Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
-    args: str | None, settings: tuple[tuple[str, str], ...], options: str | None, disabled: bool,
-    **given: Any,
+    args: str | None, settings: tuple[tuple[str, str], ...], options: str | None,
+    expect: str | None, disabled: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Add a schedule, or replace the one with that name."""
     next_at = connection.call(
@@ -134,6 +139,7 @@ def add(
         anchor=arguments.ahead(conn, anchor),
         args=arguments.with_settings(args, settings),
         options=options and arguments.parse_object(options, "--options"),
+        expect=expect and arguments.parse_object(expect, "--expect"),
         enabled=False if disabled else None,
         **given,
     )

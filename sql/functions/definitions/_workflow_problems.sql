@@ -25,6 +25,8 @@ begin
   return query select * from _qwf.key_problems(p_definition, v_keys, '{name,steps}', '');
   return query select * from _qwf.name_problems(p_definition);
   return query select * from _qwf.interface_problems(p_definition);
+  return query select * from _qwf.key_problems(
+    _qwf.as_object(p_definition -> 'expect'), _qwf.definition_keys() -> 'expect', '{}', 'expect');
   select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
   into v_step_nodes
   from _qwf.items(v_steps) i

@@ -19,7 +19,7 @@ declare
   v_retried bigint[];
 begin
   with report as materialized (
-    select u.job_id, u.token,
+    select u.job_id, u.token, u.detail,
       _qwf.is_ordinary(u.value, u.outcome, u.output, u.error, u.detail,
         p_terms.max_output, p_terms.max_detail) as ordinary
     from rows from (
@@ -33,12 +33,13 @@ begin
     using report r
     where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
     returning j.id, r.token, j.attempt, j.queue, j.task, j.queued_at, j.claimed_at, j.project,
-      j.key, j.key_state, j.limit_place, j.beat_at
+      j.key, j.key_state, j.limit_place, j.beat_at, r.detail
   ), counted as (
     insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
     select date_bin('1 minute', p_now, 'epoch'), e.queue, e.task, 'completed',
       array_agg(date_part('epoch', e.claimed_at - e.queued_at)::real),
-      array_agg(date_part('epoch', p_now - e.claimed_at)::real)
+      array_agg(coalesce(_qwf.as_number(e.detail -> 'body_s', 1e9),
+        date_part('epoch', p_now - e.claimed_at))::real)
     from ended e
     group by e.queue, e.task
   )

@@ -20,7 +20,7 @@ as $$
     and (p_detail is null
       or jsonb_typeof(p_detail) = 'object' and pg_column_size(p_detail) <= p_max_detail
       and p_detail - '{reason,exit_code,signal,max_rss_bytes,cpu_seconds,gpu_peak_bytes,log_tail,
-        host,retry_after_s,usage,batch}'::text[] = '{}'), false)
+        host,retry_after_s,usage,batch,body_s}'::text[] = '{}'), false)
 $$;
 
 commit;

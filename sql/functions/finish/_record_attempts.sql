@@ -23,14 +23,15 @@ begin
       when 'reason' then to_jsonb(left(d.value #>> '{}', 1000)) else d.value end) as detail
     from jsonb_each(h.detail) d
     where d.key in ('reason', 'exit_code', 'signal', 'max_rss_bytes', 'cpu_seconds',
-        'gpu_peak_bytes', 'host', 'retry_after_s', 'usage', 'batch')
+        'gpu_peak_bytes', 'host', 'retry_after_s', 'usage', 'batch', 'body_s')
       and (d.key = 'reason' or _qwf.json_problem(d.value, 4095) is null)
   ) k;
 
   insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
   select date_bin('1 minute', p_now, 'epoch'), h.queue, h.task, h.outcome,
     array_agg(date_part('epoch', h.claimed_at - h.queued_at)::real),
-    array_agg(date_part('epoch', p_now - h.claimed_at)::real)
+    array_agg(coalesce(_qwf.as_number(h.detail -> 'body_s', 1e9),
+      date_part('epoch', p_now - h.claimed_at))::real)
   from unnest(p_held) h
   where not starts_with(h.queue, 'qwf.')
   group by h.queue, h.task, h.outcome;

@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_known constant text[] := '{reason,exit_code,signal,max_rss_bytes,cpu_seconds,gpu_peak_bytes,
-    log_tail,host,files,readings,retry_after_s,usage,batch}';
+    log_tail,host,files,readings,retry_after_s,usage,batch,body_s}';
   v_job_id bigint;
   v_keys text;
 begin

@@ -84,9 +84,9 @@ begin
         insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
         select date_bin('1 minute', v_now, 'epoch'), e.queue, e.task, 'completed',
           array_agg(date_part('epoch', e.claimed_at - e.queued_at)::real),
-          array_agg(date_part('epoch', v_now - e.claimed_at)::real)
-        from ended e
-        group by e.queue, e.task
+          array_agg(coalesce(_qwf.as_number(e.detail -> 'body_s', 1e9),
+            date_part('epoch', v_now - e.claimed_at))::real)
+        from ended e group by e.queue, e.task
       )
       select
         count(*), array_agg(e.id), null,
@@ -118,9 +118,9 @@ end $$;
 comment on function qwf.finish_many is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '
   'lost for each; pending says to call drain_outbox() soon. detail may have reason, exit_code, '
-  'signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail, host, readings, retry_after_s, '
-  'usage, batch, and files as a list of {rel_path, kind, size_bytes}; QW005 for a malformed '
-  'report or an unknown key.';
+  'signal, max_rss_bytes, cpu_seconds, body_s, gpu_peak_bytes, log_tail, host, readings, '
+  'retry_after_s, usage, batch, and files as a list of {rel_path, kind, size_bytes}; QW005 for a '
+  'malformed report or an unknown key.';
 call _qwf.allow('qwf.finish_many', 'qwf_worker');
 
 commit;

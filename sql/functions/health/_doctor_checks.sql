@@ -22,6 +22,7 @@ as $$
       ('workers', 'Workers are alive, switched on, and of the schema''s version.'),
       ('models', 'Model servers work.'),
       ('schedules', 'Schedules fire, and questions are answered.'),
+      ('late', 'Runs, workflows and schedules are in time.'),
       ('options', 'What is enqueued has the options that tasks declare.'),
       ('folders', 'No job found the files of another in its folder.')
   ) c (name, about)

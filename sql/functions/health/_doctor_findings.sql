@@ -24,6 +24,7 @@ begin
     when 'workers' then return query select * from _qwf.doctor_workers();
     when 'models' then return query select * from _qwf.doctor_models();
     when 'schedules' then return query select * from _qwf.doctor_schedules();
+    when 'late' then return query select * from _qwf.doctor_late();
     when 'options' then return query select * from _qwf.doctor_options();
     when 'folders' then return query select * from _qwf.doctor_folders();
   end case;

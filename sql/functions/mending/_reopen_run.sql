@@ -31,6 +31,7 @@ begin
       and j.parent_id is null);
   update qwf.runs r set
     status = 'queued', started_at = null, ending = null, error = null, finished_at = null,
+    late_at = null,
     waiting_nodes = 0,
     open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
     deadline_at = qwf.now() + g.deadline

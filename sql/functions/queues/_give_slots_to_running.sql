@@ -4,7 +4,7 @@
 -- Guarantees: A job that ends meanwhile is left out, or its end waits for this and then frees the
 --   slot. Makes slots above max_running if more jobs run than the limit allows.
 -- Locks: running jobs of the queue that nobody has locked; their slots.
--- Called by: create_queue.
+-- Called by: _limit_queue.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Guarantees: Never waits for a claim: a free slot above max_running that somebody has locked
 --   stays, but is not handed out any more.
 -- Locks: free slots of the limit above max_running that nobody has locked.
--- Called by: create_limit, create_queue.
+-- Called by: create_limit, _limit_queue.
 
 begin;
 

@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_known constant text[] :=
-    '{lease,timeout,retention,max_running,placement,keep_completed,on_failure}';
+    '{lease,timeout,retention,max_running,placement,keep_completed,on_failure,expect}';
   v_bad text := (
     select u from unnest(p_unset) u
     where (u = any (v_known)) is not true or p_given ? u limit 1);
@@ -31,7 +31,8 @@ begin
     retention = case when 'retention' = any (p_unset) then null else q.retention end,
     placement = case when 'placement' = any (p_unset) then 'spread' else q.placement end,
     keep_completed = 'keep_completed' = any (p_unset) or q.keep_completed,
-    on_failure = case when 'on_failure' = any (p_unset) then 'fail' else q.on_failure end
+    on_failure = case when 'on_failure' = any (p_unset) then 'fail' else q.on_failure end,
+    expect = case when 'expect' = any (p_unset) then null else q.expect end
   where q.name = p_queue;
   if 'max_running' = any (p_unset)
     and exists (select from qwf.limits l where l.name = 'queue:' || p_queue) then

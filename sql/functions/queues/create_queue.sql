@@ -13,14 +13,12 @@ create function qwf.create_queue(
   name text, lease interval default null, timeout interval default null,
   retention interval default null, max_running int default null, placement text default null,
   keep_completed boolean default null, on_failure text default null,
-  unset text[] default null)
+  unset text[] default null, expect jsonb default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
-declare
-  v_limited boolean;
 begin
   if coalesce(create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$', true) then
     raise exception using errcode = 'QW005', message = 'invalid queue name',
@@ -45,18 +43,22 @@ begin
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
         'placement is spread or pack, on_failure is fail or ask';
   end if;
+  perform _qwf.raise_problems('QW005', 'invalid queue',
+    array(select p from _qwf.expect_problems(create_queue.expect, '{starts_within}') p));
   if create_queue.unset <> '{}' then
     perform _qwf.unset_settings(create_queue.name, create_queue.unset, jsonb_strip_nulls(
       jsonb_build_object('lease', create_queue.lease, 'timeout', create_queue.timeout,
         'retention', create_queue.retention, 'max_running', create_queue.max_running,
         'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
-        'on_failure', create_queue.on_failure)));
+        'on_failure', create_queue.on_failure, 'expect', create_queue.expect)));
   end if;
   insert into qwf.queues as q (
-    name, lease, timeout, retention, max_running, placement, keep_completed, on_failure)
+    name, lease, timeout, retention, max_running, placement, keep_completed, on_failure,
+    expect)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
     create_queue.max_running, coalesce(create_queue.placement, 'spread'),
-    coalesce(create_queue.keep_completed, true), coalesce(create_queue.on_failure, 'fail'))
+    coalesce(create_queue.keep_completed, true), coalesce(create_queue.on_failure, 'fail'),
+    nullif(create_queue.expect, '{}'))
   on conflict (name) do update set
     lease = coalesce(excluded.lease, q.lease),
     timeout = coalesce(excluded.timeout, q.timeout),
@@ -64,26 +66,19 @@ begin
     max_running = coalesce(excluded.max_running, q.max_running),
     placement = coalesce(create_queue.placement, q.placement),
     keep_completed = coalesce(create_queue.keep_completed, q.keep_completed),
-    on_failure = coalesce(create_queue.on_failure, q.on_failure);
-  if create_queue.max_running is not null then
-    v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
-    insert into qwf.limits as l (name, max_running)
-    values ('queue:' || create_queue.name, create_queue.max_running)
-    on conflict (name) do update set max_running = excluded.max_running;
-    perform _qwf.store_slots('queue:' || create_queue.name, create_queue.max_running),
-      _qwf.wake_for_limit('queue:' || create_queue.name, create_queue.max_running);
-    if not v_limited then
-      perform _qwf.give_slots_to_running(create_queue.name);
-    end if;
-  end if;
+    on_failure = coalesce(create_queue.on_failure, q.on_failure),
+    expect = case when create_queue.expect is null then q.expect
+      else excluded.expect end;
+  perform _qwf.limit_queue(create_queue.name, create_queue.max_running);
 end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
   'retention of its jobs, how many may run at once, who takes a new job: spread (the first to '
   'ask) or pack (the best worker that has room), whether completed jobs are kept '
   '(keep_completed), and whether a person is asked about a standalone job that fails for good and '
-  'does not say it itself (on_failure: fail or ask). unset lists settings that get their default '
-  'again: {lease,retention}. QW005 for an invalid name or value.';
+  'does not say it itself (on_failure: fail or ask), and how long the first job may wait until '
+  'qwf tells that the queue waits (expect: {"starts_within": "5 min"}). unset lists settings '
+  'that get their default again: {lease,retention}. QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

@@ -28,6 +28,7 @@ begin
       return next coalesce(_qwf.why_run(v_job), _qwf.why_not_started(v_job, v_now),
         format('it is running: worker %s, attempt %s, for %s', v_job.claimed_by, v_job.attempt,
           date_trunc('second', v_now - v_job.claimed_at)))
+        || coalesce(_qwf.why_late(v_job, v_now), '')
         || coalesce(_qwf.why_silent(v_job, v_now), '') || coalesce((
             select ', and will be cancelled' from qwf.cancel_requests c
             where c.job_id = v_job.id), '');

@@ -31,6 +31,10 @@ begin
     p_firing.schedule, p_firing.backfill_of, p_firing.due_at, p_firing.since, p_firing.times,
     p_firing.at, p_firing.outcome, p_firing.reason, p_firing.error, p_firing.job_id,
     p_firing.run_id);
+  if p_firing.outcome = 'failed' or p_firing.reason in ('overlap', 'missed') then
+    perform _qwf.tell_schedule(p_firing, case p_firing.outcome
+      when 'failed' then 'schedule_failed' else 'schedule_skipped' end);
+  end if;
 end $$;
 
 commit;

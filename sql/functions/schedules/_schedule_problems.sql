@@ -50,6 +50,7 @@ begin
         'replace loses times that catch_up all keeps', 'leave one of the two out')
     ) rule (path, violated, problem, hint)
     where rule.violated;
+  return query select p.* from _qwf.expect_problems(p_schedule.expect, '{takes,every}') p;
   return query select p.* from _qwf.timing_problems(p_schedule) p;
   if not found then
     v_due := _qwf.next_fire(p_schedule, qwf.now());

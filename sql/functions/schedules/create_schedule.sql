@@ -14,7 +14,7 @@ create function qwf.create_schedule(
   anchor timestamptz default null, timezone text default 'UTC', args jsonb default '{}',
   queue text default 'default', catch_up text default 'one', overlap text default 'skip',
   enabled boolean default null, priority int default 100, project text default '',
-  options jsonb default '{}')
+  options jsonb default '{}', expect jsonb default null)
 returns timestamptz
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -54,6 +54,7 @@ begin
   v_new.priority := coalesce(create_schedule.priority, 100);
   v_new.project := coalesce(create_schedule.project, '');
   v_new.options := coalesce(create_schedule.options, '{}');
+  v_new.expect := nullif(create_schedule.expect, '{}');
   perform _qwf.raise_problems('QW005', 'invalid schedule',
     array(select p from _qwf.schedule_problems(v_new) p));
   v_new.next_at := case
@@ -63,6 +64,7 @@ begin
         row(v_new.cron, v_new.minute, v_new.hours, v_new.every, v_new.anchor, v_new.timezone)
       then v_old.next_at
     when v_new.enabled then _qwf.next_fire(v_new, v_now) end;
+  v_new.on_since := case when v_new.next_at = v_old.next_at then v_old.on_since else v_now end;
   if v_new is distinct from v_old then
     perform _qwf.store_schedule(v_new, v_now);
   end if;
@@ -71,7 +73,8 @@ end $$;
 comment on function qwf.create_schedule is
   'Enqueues a task or workflow repeatedly: by cron, by minute and hours, or at a fixed interval; '
   'returns when it is next due. {"$from": "due.date"} in args or options is the day for which it '
-  'fires. QW005 lists all problems. A second call with the same name '
+  'fires. expect says when it is late: {"takes": "30 min"} without success after its time, '
+  '{"every": "26 h"} without any. QW005 lists all problems. A second call with the same name '
   'replaces the schedule; enabled null keeps the old value, and a new schedule is on.';
 call _qwf.allow('qwf.create_schedule', 'qwf_admin');
 

@@ -34,6 +34,7 @@ begin
     end if;
     update qwf.schedules s set
       enabled = enable_schedule.enabled,
+      on_since = qwf.now(),
       next_at = case when enable_schedule.enabled
         then coalesce(s.resume_at, _qwf.next_fire(v_schedule, qwf.now())) end,
       resume_at = case when s.backfill_of is not null then s.next_at end

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/upkeep/_roll_up_counts
--- Purpose: Adds the figures of ended attempts to their totals, and to the hour and the minute they
---   belong to.
+-- Purpose: Adds the figures of ended attempts to their totals, to the hour and the minute they
+--   belong to, and to what is usual for their tasks.
 -- Guarantees: Each row counts exactly once: the statement that deletes it adds it. One caller at a
 --   time, so that nobody ever waits for a row of the tables it adds to.
 -- Locks: roll_up, tried only.
@@ -25,7 +25,7 @@ begin
     where c.ctid = any (array(select a.ctid from qwf.attempt_counts a limit p_max))
     returning c.minute, c.queue, c.task, c.outcome, c.waits, c.runs
   ), timed as materialized (  -- a clock may have been set back
-    select date_bin('1 hour', f.minute, 'epoch') as hour, f.queue, f.task, f.outcome,
+    select f.minute, date_bin('1 hour', f.minute, 'epoch') as hour, f.queue, f.task, f.outcome,
       greatest(u.wait, 0) as wait, greatest(u.run, 0) as run
     from taken f cross join lateral unnest(f.waits, f.runs) u (wait, run)
   ), counted as (
@@ -35,8 +35,7 @@ begin
     select t.hour, t.queue, t.task, t.outcome, count(*),
       sum(t.wait), max(t.wait), _qwf.histogram(array_agg(t.wait)),
       sum(t.run), max(t.run), _qwf.histogram(array_agg(t.run))
-    from timed t
-    group by t.hour, t.queue, t.task, t.outcome
+    from timed t group by t.hour, t.queue, t.task, t.outcome
     on conflict (hour, queue, task, outcome) do update set
       count = h.count + excluded.count,
       wait_seconds = h.wait_seconds + excluded.wait_seconds,
@@ -50,14 +49,17 @@ begin
       queue, task, outcome, count, wait_seconds, waits, run_seconds, runs)
     select t.queue, t.task, t.outcome, count(*), sum(t.wait),
       _qwf.histogram(array_agg(t.wait)), sum(t.run), _qwf.histogram(array_agg(t.run))
-    from timed t
-    group by t.queue, t.task, t.outcome
+    from timed t group by t.queue, t.task, t.outcome
     on conflict (queue, task, outcome) do update set
       count = a.count + excluded.count,
       wait_seconds = a.wait_seconds + excluded.wait_seconds,
       waits = _qwf.add_histograms(a.waits, excluded.waits),
       run_seconds = a.run_seconds + excluded.run_seconds,
       runs = _qwf.add_histograms(a.runs, excluded.runs)
+  ), learned as (
+    select _qwf.merge_usual(array_agg(w.n), 0) from (
+      select _qwf.usual_of_task(t.task, array_agg(t.outcome), array_agg(t.run), max(t.minute)) as n
+      from timed t group by t.task) w
   ), ended as (
     select _qwf.count_ended(s.queue, s.minute, jsonb_object_agg(s.outcome, s.attempts))
     from (
@@ -68,7 +70,7 @@ begin
   )
   select count(*) into v_count
   from taken
-  where (select count(*) from ended) >= 0;  -- a CTE that is not read does not run
+  where (select count(*) from ended) + (select count(*) from learned) >= 0;  -- unread: not run
   return v_count;
 end $$;
 

@@ -28,7 +28,9 @@ begin
     when 'forgotten' then _qwf.forget_sleepers() + _qwf.forget_keys()
     when 'rolled_up' then _qwf.roll_up_statistics()
     when 'recorded' then _qwf.record_minutes()
+    when 'judged' then _qwf.judge()
     when 'numbered' then _qwf.number_and_match()
+    when 'learned' then _qwf.learn_runs()
     when 'pruned' then _qwf.rest_when_idle(p_part)
   end;
 end $$;

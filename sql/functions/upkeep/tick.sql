@@ -2,8 +2,8 @@
 -- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, starts runs that
 --   wait in line, fires schedules, wakes sleepers for jobs that the rate of a limit allows again,
 --   answers steps with signals, expires jobs and inputs, drains leftover events, wakes sleepers
---   whose wake-up was lost, rolls up statistics, writes the minutes of hosts and queues, gives
---   events their numbers, prunes.
+--   whose wake-up was lost, rolls up statistics, writes the minutes of hosts and queues, looks for
+--   what is late, gives events their numbers, learns what is usual, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: a lock that is only
 --   tried lets one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
@@ -26,7 +26,7 @@ as $$
 declare
   v_parts text[] := array['reclaimed', 'promoted', 'served', 'fired', 'allowed', 'answered',
     'cancelled', 'expired', 'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded',
-    'numbered', 'pruned'];
+    'judged', 'numbered', 'learned', 'pruned'];
   v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_complete_at is not null;
   v_now timestamptz := qwf.now();

@@ -12,6 +12,14 @@ as $$
 #variable_conflict use_column
 begin
   perform _qwf.check_text('server', report_broken_server.server, 200);
+  insert into _qwf.open_states as o (kind, subject, since, names)  -- until it works again
+  select 'server_broken', w.host || ' ' || report_broken_server.server, qwf.now(),
+    jsonb_build_object(
+      'host', w.host, 'queue', w.queue, 'server', report_broken_server.server)
+  from qwf.workers w
+  where w.id = report_broken_server.worker and w.stopped_at is null
+    and report_broken_server.server is not null
+  on conflict (kind, subject) do nothing;
   insert into _qwf.event_log (at, kind, subject, detail)
   select qwf.now(), 'server_broken', w.host, jsonb_build_object(
     'worker', w.id, 'host', w.host, 'queue', w.queue, 'server', report_broken_server.server,

@@ -14,6 +14,7 @@ select
   _qwf.as_number(a.detail -> 'signal', 255)::int as signal,
   _qwf.as_number(a.detail -> 'max_rss_bytes')::bigint as max_rss_bytes,
   _qwf.as_number(a.detail -> 'cpu_seconds')::real as cpu_seconds,
+  _qwf.as_number(a.detail -> 'body_s', 1e9)::real as body_seconds,
   _qwf.as_number(a.detail -> 'gpu_peak_bytes')::bigint as gpu_peak_bytes, a.log_tail,
   case when jsonb_typeof(a.detail -> 'usage') = 'object' then a.detail -> 'usage' end as usage,
   case when jsonb_typeof(a.detail #> '{batch,jobs}') = 'array'
@@ -46,6 +47,9 @@ comment on column qwf.attempt_overview.signal is 'Signal that killed it.';
 comment on column qwf.attempt_overview.max_rss_bytes is
   'Largest resident memory of the child, bytes.';
 comment on column qwf.attempt_overview.cpu_seconds is 'CPU time used, seconds.';
+comment on column qwf.attempt_overview.body_seconds is
+  'How long the body ran, seconds; null: the worker did not say it. From started_at on, an agent '
+  'may have run other jobs of the same claim first.';
 comment on column qwf.attempt_overview.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
 comment on column qwf.attempt_overview.log_tail is
   'Output of the body, cut as qwf.job_attempts says; null: the worker sent no log.';

@@ -145,6 +145,8 @@ class DefinitionParts:
                 found[key] = self._ids(where, value)
             elif key in kinds.DURATIONS and isinstance(value, timedelta):
                 found[key] = _seconds(value)
+            elif key == "expect" and isinstance(value, Mapping):
+                found[key] = plain({k: _as_json_time(v) for k, v in value.items()}, where, None)
             else:
                 found[key] = plain(value, where, self if key in kind.referring else None)
         json_of(f"the keys of {what} are", found)
@@ -221,6 +223,10 @@ def _as_references(inputs: Any) -> Any:
             for one in inputs
         ]
     return inputs
+
+
+def _as_json_time(value: object) -> object:
+    return _seconds(value) if isinstance(value, timedelta) else value
 
 
 def _seconds(time: timedelta) -> float:

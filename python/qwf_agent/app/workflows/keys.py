@@ -57,11 +57,20 @@ class PipelineKeys(DefinitionKeys, total=False):
     inputs: Schema
 
 
+class Expect(TypedDict, total=False):
+    """When a run of a workflow is late, and when the workflow is overdue."""
+
+    takes: Duration
+    starts_within: Duration
+    every: Duration
+
+
 class WorkflowKeys(DefinitionKeys, total=False):
     """Arguments of `@workflow()`. `inputs` is the schema of the context."""
 
     inputs: Schema
     deadline: Duration
+    expect: Expect
 
 
 class Backoff(TypedDict, total=False):

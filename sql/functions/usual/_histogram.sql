@@ -1,9 +1,9 @@
--- Deploy qwf:functions/upkeep/_histogram
+-- Deploy qwf:functions/usual/_histogram
 -- Purpose: Counts times by bucket, each bucket a fifth wider than the one before.
 -- Guarantees: Bucket 0 is below a millisecond, 1 starts there, 127 is everything above 110 days.
 --   The middle of a bucket is within a tenth of every time in it (see view job_stats). The list
 --   ends with the last bucket that is not empty.
--- Called by: _roll_up_counts.
+-- Called by: _learn_nodes, _learn_runs, _roll_up_counts, _usual_of_task.
 
 begin;
 

@@ -1,6 +1,6 @@
--- Deploy qwf:functions/upkeep/_add_histograms
+-- Deploy qwf:functions/usual/_add_histograms
 -- Purpose: Adds two histograms.
--- Called by: _roll_up_counts.
+-- Called by: _merge_usual, _roll_up_counts.
 
 begin;
 
