@@ -43,11 +43,8 @@ class Pool:
 
     def claims(self) -> list[Claim]:
         """All jobs in the backlog and in the slots."""
-        return [*self.backlog, *self.claims_in_slots()]
-
-    def claims_in_slots(self) -> list[Claim]:
-        """All jobs in the slots."""
-        return [claim for slot in self.slots for claim in slot.claims.values()]
+        in_slots = (claim for slot in self.slots for claim in slot.claims.values())
+        return [*self.backlog, *in_slots]
 
     def add(self, claims: list[Claim]) -> None:
         """Put jobs that a claim has brought into the backlog."""

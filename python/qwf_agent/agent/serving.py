@@ -234,7 +234,7 @@ class Serving:
         self._on_cards.take_met(met)
 
     def _in_slots(self) -> list[Claim]:
-        return self._pool.claims_in_slots()
+        return [claim for slot in self._pool for claim in slot.claims.values()]
 
     def _demands(self, now: float) -> dict[str, Demand]:
         """Demand of the jobs in slots and in the backlog for each server."""

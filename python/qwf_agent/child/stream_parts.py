@@ -16,8 +16,8 @@ class StreamWriter(Protocol):
 
 
 class StreamParts:
-    """What bodies have streamed since it was last taken: of each at most the last WINDOW bytes. Any
-    thread of a body may write."""
+    """The text that bodies have streamed and nobody has taken yet: of each at most the last WINDOW
+    bytes. Any thread of a body may write."""
 
     def __init__(self) -> None:
         self._written: dict[int, int] = {}
