@@ -102,7 +102,7 @@ def test_a_save_waits_for_a_database_that_is_away(base: Database, start: StartAg
 
 
 def test_a_command_goes_on_from_its_file(shared: Database) -> None:
-    """What it wrote last is kept, also just before it ends."""
+    """The last text that it wrote is kept, also just before it ends."""
     job_id = shared.enqueue("command", {"command": ["checkpoint.sh"]}, max_attempts=2,
                             backoff="[0.1]")  # fmt: skip
     shared.ended(job_id)

@@ -1,4 +1,4 @@
-"""What a body streams comes to those who follow its job, and to nobody else."""
+"""A body streams to those who follow its job, and to nobody else."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def check(db: Db, seed: int, rounds: int) -> None:
 
 
 def test_a_retry_reuses_what_the_model_reuses(db: Db) -> None:
-    """What is reused is untouched, and a run that completes gives what it would give anew."""
+    """A node that is reused is untouched, and a run that completes has the outputs of a new one."""
     check(db, SEED, ROUNDS)
 
 

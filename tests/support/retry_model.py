@@ -1,5 +1,5 @@
-"""What a retry has to reuse, told from two definitions and the states of a run; and what the nodes
-of a run give when it has completed, calculated from scratch."""
+"""The nodes that a retry has to reuse, told from two definitions and the states of a run; and the
+outputs of a run that has completed, calculated from scratch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def digest(*parts: Any) -> str:
 
 
 def body(task: str, inputs: Any) -> Node:
-    """What every task returns: a value that depends on all it was given, and a list."""
+    """The output of every task: a value that depends on all it was given, and a list."""
     made = digest(task, inputs)
     return {"v": made[:8], "xs": list(range(int(made[0], 16) % 4))}
 
@@ -168,7 +168,7 @@ def _sorted(nodes: Nodes) -> Nodes:
 
 
 def outputs(nodes: Nodes, context: Context) -> dict[str, Any]:
-    """What each node gives that is not skipped, if none fails."""
+    """The output of each node that is not skipped, if none fails."""
     made: dict[str, Any] = {}
     for node in _sorted(nodes):
         if "skip_if" in node and _read(node["skip_if"], made, context, None):

@@ -5,8 +5,8 @@ select qwf_test.register_album();
 create temp table run as select qwf.enqueue_run('album', '{"list": ["p", "q"]}') as id;
 select qwf_test.works(1);
 select qwf_test.works(9, '%"q"%');
-select is(status::text, 'failed', 'the crop of q fails its run and the run above') from qwf.runs, run
-where runs.id = run.id;
+select is(status::text, 'failed', 'the crop of q fails its run and the run above')
+from qwf.runs, run where runs.id = run.id;
 create temp table child as select r.id from qwf.runs r where r.context ->> 'x' = 'q';
 -- the workflow of the step gets a node before the one that failed, and one after it
 select qwf.register_workflow('{"name": "one", "inputs": {"type": "object", "required": ["x"],
