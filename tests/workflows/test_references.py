@@ -22,6 +22,7 @@ from qwf_agent.app.workflows import (
     pipeline,
     ref,
     step,
+    this_run,
     value,
     workflow,
 )
@@ -85,7 +86,7 @@ def test_the_table_of_the_page_is_right() -> None:
     table = [re.findall(r"`([^`]+)`", row) for row in re.findall(r"(?m)^\| `.*", chapter)]
     known = {
         "find": ref("find"), "choose": ref("choose"), "item": item, "index": index, "ref": ref,
-        "coalesce": coalesce, "value": value,
+        "coalesce": coalesce, "value": value, "this_run": this_run,
     }  # fmt: skip
     pairs = [
         pair

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/mending/_delete_runs_below
--- Purpose: Deletes the runs that ran for jobs of a run, and the runs below those: the jobs are about
---   to be deleted, and nobody would find the runs any more.
+-- Purpose: Deletes the runs that ran for jobs of a run, and the runs below those: the jobs are
+--   about to be deleted, and nobody would find the runs any more.
 -- Guarantees: Waits for nobody. A run of which a body still stops, or that somebody has locked,
 --   stays until its retention has passed.
 -- Locks: the caller has locked the run above; runs below it that are free, by id.

@@ -7,7 +7,7 @@
 --   starts again. It starts in this transaction if its limit has room.
 -- Locks: the caller has locked the run; the job for which it runs; the firings of schedules that
 --   enqueued it.
--- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key meanwhile.
+-- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key.
 -- Called by: retry_run.
 
 begin;

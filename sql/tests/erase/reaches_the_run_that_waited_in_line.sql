@@ -19,7 +19,8 @@ select is_empty($$ select from qwf.jobs j where j::text like '%anna%' $$, 'and t
 select throws_ok(format('select qwf.retry_run(%s)', id), 'QW002', 'erased', 'nobody retries it')
 from run where n = 2;
 
-create temp table one as select qwf.enqueue_run('w', '{"x": "bob"}', limit_by => 'person:bob') as id;
+create temp table one as
+select qwf.enqueue_run('w', '{"x": "bob"}', limit_by => 'person:bob') as id;
 select qwf.cancel_run(id) from one;
 select ok((select count(*) from one, qwf.erase(jsonb_build_object('ids', jsonb_build_array((
   select j.id from qwf.jobs j where j.run_id = one.id))))) = 2, 'by a node of the run');
