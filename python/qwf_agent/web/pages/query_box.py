@@ -41,11 +41,15 @@ def now() -> datetime:
 
 def refused(error: psycopg.Error, what: str) -> QueryError:
     """The sentence about a filter that the database has refused; raises what is another error."""
-    about_values = isinstance(error, psycopg.DataError) or (error.sqlstate or "").startswith("QW")
-    if not about_values:
+    if not is_about_values(error):
         raise error
     if isinstance(error, psycopg.errors.UntranslatableCharacter):
         return QueryError(f"No {what} has a NUL character: Postgres cannot store one.")
     detail = error.diag.message_detail or error.diag.message_primary or "it cannot be read"
     hint = f". {error.diag.message_hint}" if error.diag.message_hint else ""
     return QueryError(f"This filter is invalid: {detail}{hint}")
+
+
+def is_about_values(error: psycopg.Error) -> bool:
+    """Return True if a statement was refused for the values that a person gave."""
+    return isinstance(error, psycopg.DataError) or (error.sqlstate or "").startswith("QW")

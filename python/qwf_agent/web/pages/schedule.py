@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.web.pages.runs import as_id, is_about_values
+from qwf_agent.look.query import as_id
+from qwf_agent.web.pages.query_box import is_about_values
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import NotFoundError, Page
