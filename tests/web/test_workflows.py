@@ -460,3 +460,37 @@ def test_many_definitions_are_read_in_one_pass() -> None:
     """A text of 70,000 definitions is refused after 21 of them."""
     found, problems = pasted.read('{"nodes": []}' * 70_000)
     assert (found, problems) == ([], ["it holds more than 20 definitions"])
+
+
+def test_the_page_shows_how_long_runs_and_nodes_usually_take(visit: Visit, db: Db) -> None:
+    """The strip has a bar for each of the last runs, the nodes have their times, also sorted."""
+    db.execute(
+        'select qwf.register_workflow(\'{"name": "nightly", "steps": [{"id": "a", "node": "a"},'
+        ' {"id": "b", "node": "b"}]}\')'
+    )
+    for kind, node, keep in (("run", "", 61), ("node", "a", 30), ("node", "b", 30)):
+        last = [
+            {"run": n, "status": "failed" if n % 4 == 0 else "completed", "seconds": n, "at": None}
+            for n in range(keep, 0, -1)
+        ]
+        db.execute(
+            "insert into qwf.usual_times (kind, name, node, since, runs, p50, p90, p95, last,"
+            " last_status, last_at, last_success) values (%s, 'nightly', %s, now(), 50, %s, 50, 55,"
+            " %s, 'completed', now(), now())",
+            (kind, node, 37 if node != "b" else 1, Jsonb(last)),
+        )
+    client = visit("viewer").client
+    text = client.get("/workflows/nightly").text
+    strip = text.partition('<svg class="last-runs"')[2].partition("</svg>")[0]
+    assert strip.count("<rect") == 60
+    assert 'href="/runs/61" aria-label="run 61, completed, 1 min 01 s, usual 37 s"' in strip
+    assert "ok 74 % of 50" in text
+    assert "usually 37 s (p90 50 s)" in text
+    table = text.partition('id="nodes-over-time"')[2].partition("</section>")[0]
+    assert table.index("node-time-a") < table.index("node-time-b")
+    assert table.count("<rect") == 60
+    table = client.get("/workflows/nightly?by=usual").text.partition('id="nodes-over-time"')[2]
+    assert table.index("node-time-a") < table.index("node-time-b")
+    row = client.get("/workflows").text.partition('id="workflow-nightly"')[2].partition("</tr>")[0]
+    assert row.count("<rect") == 20
+    assert "37 s" in row

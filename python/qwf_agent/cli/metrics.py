@@ -77,12 +77,14 @@ def _families(rows: Iterable[DictRow]) -> list[Metric]:
     """The rows of qwf.metrics, by name; a metric without a figure has only its help."""
     found: dict[str, Metric] = {}
     for row in rows:
-        name = row["name"]
-        if name not in found:
-            found[name] = Metric(name.removesuffix("_total"), row["help"], row["kind"])
+        name = family = row["name"]
+        if row["kind"] == "histogram":
+            family = name.rpartition("_")[0]  # name_bucket, name_count, name_sum
+        if family not in found:
+            found[family] = Metric(family.removesuffix("_total"), row["help"], row["kind"])
         if row["value"] is not None:
             labels = {label: visible(str(value)) for label, value in row["labels"].items()}
-            found[name].add_sample(name, labels, row["value"])
+            found[family].add_sample(name, labels, row["value"])
     return list(found.values())
 
 

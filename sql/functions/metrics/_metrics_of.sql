@@ -24,6 +24,8 @@ begin
     when 'queues' then v_found := array(select m from _qwf.queue_metrics() m);
     when 'workers' then v_found := array(select m from _qwf.worker_metrics() m);
     when 'attempts' then v_found := array(select m from _qwf.attempt_metrics() m);
+    when 'histograms' then v_found := array(select m from _qwf.histogram_metrics() m);
+    when 'late' then v_found := array(select m from _qwf.late_metrics() m);
     when 'runs' then v_found := array(select m from _qwf.run_metrics() m);
     when 'upkeep' then v_found := array(select m from _qwf.upkeep_metrics() m);
     when 'limits' then v_found := array(select m from _qwf.limit_metrics() m);

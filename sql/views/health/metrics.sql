@@ -9,7 +9,7 @@ begin;
 create view qwf.metrics as
 with found as materialized (
   select m.*
-  from unnest(array['queues', 'workers', 'attempts', 'runs', 'upkeep', 'limits', 'model servers']
+  from unnest('{queues,workers,attempts,histograms,late,runs,upkeep,limits,model servers}'::text[]
     || case when pg_is_in_recovery() then '{}' else '{tables}'::text[] end)
     with ordinality p (part, place)
   cross join lateral _qwf.metrics_of(p.part) m
@@ -33,7 +33,8 @@ comment on column qwf.metrics.labels is 'The subject of the figure: an object of
 comment on column qwf.metrics.value is
   'The figure, in the unit that the name ends with: seconds, bytes, a ratio, else a number; null: '
   'not known, or there is nothing that the metric is about.';
-comment on column qwf.metrics.kind is 'gauge, or counter: only grows.';
+comment on column qwf.metrics.kind is
+  'gauge; counter: only grows; or histogram: cumulative, by label le.';
 comment on column qwf.metrics.help is 'Meaning of the metric, the same in all its rows.';
 
 commit;

@@ -9,7 +9,7 @@ import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.draw.words import brief
-from qwf_agent.web.drawings import graph, graph_nodes
+from qwf_agent.web.drawings import graph, graph_nodes, last_runs
 from qwf_agent.web.drawings.differences import differences
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.reads.stored_graphs import Document
@@ -51,6 +51,29 @@ select f.* from qwf.find_runs(jsonb_build_object('workflow', %(name)s::text),
 """
 
 
+USUAL = """
+select u.p50, u.p90, u.runs, u.last, u.last_success, u.late_after from qwf.usual u
+where u.kind = 'run' and u.name = %(name)s
+"""
+NODES = """
+select u.node, u.p50, u.p90, u.last from qwf.usual u
+where u.kind = 'node' and u.name = %(name)s order by u.node limit 300
+"""
+SORTS = {"node": "node", "usual": "p50", "p90": "p90", "failed": "failed"}
+
+
+async def read_nodes(look: Look, name: str, sort: str | None) -> list[dict[str, Any]]:
+    """What is usual for each node, and its last 30 runs; sorted, the largest first."""
+    rows = await look.rows(NODES, name=name)
+    for row in rows:
+        found = last_runs.share(row["last"], "failed", 30)
+        row |= {"failed": found and found[0], "bars": last_runs.bars(row["last"], 30, row)}
+    by = SORTS.get(sort or "", "node")
+    if by != "node":
+        rows.sort(key=lambda row: -(row[by] or 0))
+    return rows
+
+
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The version that the address names, else the current one."""
     query = request.query_params
@@ -59,8 +82,13 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     document = await compiled(look, name, workflow["version"])
     runs = await look.rows(RUNS, name=name)
     other = await chosen(look, name, query["against"]) if query.get("against") else None
+    usual = await look.row(USUAL, name=name)
     return {
         "workflow": workflow,
+        "usual": usual,
+        "completed": last_runs.share(usual["last"], "completed") if usual else None,
+        "bars": last_runs.bars(usual["last"], 60, usual) if usual else [],
+        "node_times": await read_nodes(look, name, query.get("by")),
         "versions": await look.rows(VERSIONS, name=name),
         "runs": [run for run in runs if run["id"] is not None],
         "searched_to": next((run["searched_to"] for run in runs), None),

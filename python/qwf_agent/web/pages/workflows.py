@@ -6,14 +6,17 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.web.drawings import last_runs
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
 A_PAGE = 200
 WORKFLOWS = """
 select d.name, d.version, d.title, d.registered_at, d.parts as steps,
-  d.pipelines[1 : 6] as pipelines, cardinality(d.pipelines) as uses
+  d.pipelines[1 : 6] as pipelines, cardinality(d.pipelines) as uses,
+  u.p50, u.p90, u.last, u.last_status, u.last_at, u.last_success
 from qwf.definition_overview d
+left join qwf.usual u on u.kind = 'run' and u.name = d.name
 where d.kind = 'workflow' and d.current and d.name > %(after)s
 order by d.name limit 201
 """
@@ -35,13 +38,25 @@ group by r.workflow
 """
 
 
+DUE = """
+select s.what, min(s.next_at) as next_at from qwf.schedule_overview s
+where s.enabled and s.what like 'workflow %%' group by s.what
+"""
+STRIP = 20
+
+
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The current version of each, by name."""
     after = {key: request.query_params.get(key, "").replace("\0", "") for key in ("after", "past")}
     workflows = await look.rows(WORKFLOWS, after=after["after"])
     pipelines = await look.rows(PIPELINES, after=after["past"])
+    for row in workflows:
+        row["bars"] = last_runs.bars(row["last"] or [], STRIP, row)
     return {
         "after": after,
+        "due": {
+            row["what"].split(" ")[1].split("@")[0]: row["next_at"] for row in await look.rows(DUE)
+        },
         "workflows": workflows[:A_PAGE],
         "more_workflows": len(workflows) > A_PAGE,
         "pipelines": pipelines[:A_PAGE],

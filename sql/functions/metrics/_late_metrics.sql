@@ -1,0 +1,53 @@
+-- Deploy qwf:functions/metrics/_late_metrics
+-- Purpose: Returns what is late, when workflows last succeeded, and what happened.
+-- Guarantees: Names the 200 workflows and schedules that come first by name; the others have no
+--   figure of their own. Reads one row for each, and the newest 100,000 open runs.
+-- Called by: metrics_of.
+
+begin;
+
+create function _qwf.late_metrics() returns setof _qwf.metric
+language sql stable
+as $$
+  select m.name, jsonb_build_object('workflow', w.name), m.value, 'gauge', m.help
+  from (select) one
+  left join (
+    select u.name, u.last_success, u.last_seconds, (
+      select count(*) from qwf.runs r
+      where r.status in ('queued', 'running', 'awaiting_input') and r.late_at is not null
+        and r.workflow = u.name) as late
+    from qwf.usual_times u where u.kind = 'run' order by u.name limit 200) w on true
+  cross join lateral (values
+    ('qwf_workflow_last_success_timestamp_seconds', date_part('epoch', w.last_success),
+      'When a run of the workflow last completed.'),
+    ('qwf_workflow_last_seconds', w.last_seconds::float8,
+      'How long the run took that ended last.'),
+    ('qwf_workflow_late', w.late::float8, 'Open runs that are late.')
+  ) m (name, value, help)
+  union all
+  select m.name, jsonb_build_object('name', s.name), m.value::float8, 'counter', m.help
+  from (select) one
+  left join (
+    select s.name, s.fired, s.skipped, s.failed from qwf.schedules s
+    where s.backfill_of is null order by s.name limit 200) s on true
+  cross join lateral (values
+    ('qwf_schedule_fired_total', s.fired, 'Times that the schedule fired.'),
+    ('qwf_schedule_skipped_total', s.skipped, 'Times that were left out.'),
+    ('qwf_schedule_failed_total', s.failed, 'Times that could not be enqueued.')
+  ) m (name, value, help)
+  union all
+  select 'qwf_troubles', jsonb_build_object('kind', o.kind), o.troubles, 'gauge',
+    'What is wrong now and was told by an event of this kind.'
+  from (select) one
+  left join (
+    select s.kind, count(*) as troubles from _qwf.open_states s group by s.kind) o on true
+  union all
+  select 'qwf_events_total', '{}', n.last_seq, 'counter', 'Events that have a number.'
+  from _qwf.event_numbers n
+  union all
+  select 'qwf_feed_lag_seconds', '{}', coalesce(date_part('epoch', qwf.now() - (
+      select e.at from _qwf.event_log e where e.seq is null order by e.id limit 1)), 0), 'gauge',
+    'Age of the oldest event without a number.'
+$$;
+
+commit;
