@@ -19,6 +19,8 @@ def test_a_schedule_is_created_switched_and_dropped(visit: Visit, db: Db) -> Non
     page = visit("viewer").text("/schedules")
     assert "hourly" in page
     assert "task sweep" in page
+    assert '<span title="0 * * * *">every hour at minute 0</span>' in page
+    assert "Drop schedule hourly</button>" in admin.text("/schedules")
     assert page.count("<li>") == 5  # the next five times
     admin.do("enable_schedule", name="hourly", enabled="false")
     assert db.execute("select enabled from qwf.schedules").fetchone() == (False,)

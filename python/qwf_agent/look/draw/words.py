@@ -15,6 +15,8 @@ from qwf_agent.look.draw.visible import visible
 
 Row = Mapping[str, Any]
 
+DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+CRON_NAMES = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *"}
 PLAIN_LOGIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 LOOKS = {
@@ -125,6 +127,29 @@ def spell(length: timedelta) -> str:
         rest -= number * worth
         parts += [f"{number:g} {unit}"] if number else []
     return " ".join(parts) or "0 s"
+
+
+def when_due(due: str, every: timedelta | None) -> str:
+    """The times of a schedule in words, as far as they are simple: `weekdays at 02:00`."""
+    if every is not None:
+        seconds = every.total_seconds()
+        for unit, worth in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
+            if seconds >= worth and seconds % worth == 0:
+                number = int(seconds // worth)
+                return f"every {unit}" if number == 1 else f"every {number} {unit}s"
+        return f"every {spell(every)}"
+    due = CRON_NAMES.get(due, due)
+    if daily := re.fullmatch(r"(\d{1,2}) (\d{1,2}) \* \* (\*|1-5|[0-7])", due):
+        minute, hour, days = daily.groups()
+        said = {"*": "every day", "1-5": "weekdays"}.get(days) or f"{DAYS[int(days) % 7]}s"
+        return f"{said} at {int(hour):02}:{int(minute):02}"
+    if hourly := re.fullmatch(r"(\d{1,2}) \* \* \* \*", due):
+        return f"every hour at minute {int(hourly[1])}"
+    if often := re.fullmatch(r"(?:\*/(\d+)|\*) \* \* \* \*", due):
+        number = int(often[1] or 1)
+        if number and 60 % number == 0:
+            return "every minute" if number == 1 else f"every {number} minutes"
+    return due
 
 
 def by_trouble(server: Row) -> tuple[int, str]:

@@ -253,6 +253,7 @@ _ENVIRONMENT.filters |= {
     "spell": lambda seconds: words.spell(timedelta(seconds=seconds)),
     "gist": words.gist,
     "brief": words.brief,
+    "when_due": words.when_due,
     "capped": capped,
     "classname": classname,
     "shell": shlex.quote,

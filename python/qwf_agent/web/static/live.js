@@ -130,7 +130,11 @@
       for (const other of document.querySelectorAll("[data-theme-choice]"))
         other.setAttribute("aria-pressed", String(other === button));
     } else if ("tryNow" in button.dataset) { busy = false; refresh(); }
-    else if ("close" in button.dataset) button.closest(".notice").remove();
+    else if ("keep" in button.dataset) {
+      const sheet = button.closest("details.confirm");
+      sheet.open = false;
+      sheet.querySelector("summary").focus();
+    } else if ("close" in button.dataset) button.closest(".notice").remove();
     else if ("help" in button.dataset) document.getElementById("keys").showModal();
     else if (button.classList.contains("copy")) copy(button);
   });
@@ -139,7 +143,11 @@
       if (sheet.getBoundingClientRect().right > innerWidth) sheet.style.right = "0";
   }
   document.addEventListener("toggle", (event) => {  // a sheet stays in the window
-    if (event.target.matches("details.confirm[open]")) fit();
+    if (!event.target.matches("details.confirm[open]")) return;
+    fit();
+    // the focus goes in, but to no button: a second Enter must not do what the first has asked about
+    if (document.activeElement === event.target.querySelector("summary"))
+      event.target.querySelector(":scope > form.sheet")?.focus({preventScroll: true});
   }, true);
   document.addEventListener("qwf:fresh", fit);
   document.addEventListener("submit", (event) => {
@@ -198,7 +206,7 @@
     else if (key === "j") step(1);
     else if (key === "k") step(-1);
     else if (key === "x") current()?.querySelector('input[type="checkbox"]')?.click();
-    else if (key === "Enter" && !event.target.closest("a, button, summary")) current()?.querySelector("a")?.click();
+    else if (key === "Enter" && !event.target.closest("a, button, summary, .sheet")) current()?.querySelector("a")?.click();
     else {
       const button = current()?.querySelector(`[data-key="${CSS.escape(key)}"]`);
       button?.closest("details.acts")?.setAttribute("open", "");
