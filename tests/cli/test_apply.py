@@ -258,3 +258,55 @@ def test_refuses_a_nul_in_a_text_with_the_name_of_the_file(
     refused = on_db("apply", tmp_path)
     assert refused.exit_code == 1
     assert f"{name}: it has a NUL" in refused.stderr
+
+
+LIMITS = """
+limits:
+  - {name: mail, max_running: 2, starts: 9, per: 1 min}
+  - {name: customer, max_running: 3, keyed: true}
+"""
+
+
+def test_limits_come_before_the_pipelines_that_name_them(
+    on_db: Cli, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    node = {"id": "n", "node": "t", "limit_by": "mail"}
+    (tmp_path / "a.json").write_text(json.dumps({"name": "p", "nodes": [node]}))
+    (tmp_path / "limits.yaml").write_text(LIMITS)
+    said = lambda: [  # noqa: E731
+        (one["kind"], one["name"], one["version"], one["change"])
+        for one in json.loads(on_db("apply", tmp_path, "--json").stdout)
+    ]
+    assert said() == [
+        ("limit", "mail", None, "new"), ("limit", "customer", None, "new"),
+        ("pipeline", "p", 1, "new"),
+    ]  # fmt: skip
+    stored = "select name, max_running, starts, per::text, keyed from qwf.limits order by name"
+    customer = ("customer", 3, None, None, True)
+    assert db.execute(stored).fetchall() == [customer, ("mail", 2, 9, "00:01:00", False)]
+    (tmp_path / "limits.yaml").write_text(LIMITS.replace("starts: 9, per: 1 min", "starts: 0"))
+    assert [one[3] for one in said()] == ["changed", "unchanged", "unchanged"]
+    assert db.execute(stored).fetchall() == [customer, ("mail", 2, None, None, False)]
+    assert "mail" in on_db("apply", tmp_path).stdout
+
+
+def test_one_wrong_limit_registers_nothing(
+    on_db: Cli, db: psycopg.Connection[Any], folder: Path
+) -> None:
+    for limits, told in {
+        "[{name: mail, max_running: 0}]": "limit mail: ",
+        "[{name: mail, max_running: many}]": "limit mail: ",
+        "[{name: mail, max_running: 2, per: soon}]": "limit mail: ",
+        "[{name: a, max_running: 1}, {name: a}]": "limits[1]: limit a stands twice",
+        "[{name: a, most: 1}]": "limits[0] has most; its keys are name, max_running",
+        "[{max_running: 1}]": "limits[0].name: a text",
+        "{a: 1}": "limits: a list of objects",
+        "[]\nnodes: []": "a file with limits has nothing else: nodes",
+    }.items():
+        (folder / "limits.yaml").write_text(f"limits: {limits}\n")
+        refused = on_db("apply", folder)
+        assert refused.exit_code == 1, limits
+        assert f"limits.yaml: {told}" in refused.stderr
+        assert "this is a bug" not in refused.stderr
+        assert registered(db) == []
+        assert db.execute("select from qwf.limits").fetchall() == []

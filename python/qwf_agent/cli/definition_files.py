@@ -1,4 +1,4 @@
-"""Reads definitions of pipelines and workflows from JSON and YAML files, and registers them."""
+"""Reads pipelines, workflows and limits from JSON and YAML files, and registers them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
 ALERT_SUFFIX = ".alert.json"
 MOST_BYTES = 64 << 20  # the largest max_value_bytes
+LIMIT_KEYS = ("name", "max_running", "starts", "per", "keyed")
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")
+
+LIMIT = "select max_running, starts, per, keyed from qwf.limit_overview where name = %s"
+CREATE_LIMIT = """
+select qwf.create_limit(l.name, l.max_running, l.starts, l.per, l.keyed)
+from jsonb_to_record(%s) l (
+  name text, max_running int, starts int, per interval, keyed boolean)
+"""
 
 
 class DefinitionError(Exception):
@@ -53,7 +61,7 @@ class FileProblems:
 
 @dataclass(frozen=True)
 class DefinitionFile:
-    """One definition as written in its file; kind is pipeline, workflow or alert."""
+    """One definition as written in its file; kind is limit, pipeline, workflow or alert."""
 
     path: Path
     kind: str
@@ -69,11 +77,12 @@ class DefinitionFile:
 
 @dataclass(frozen=True)
 class Registered:
-    """One registered definition: new, unchanged, or restored (an older version is current)."""
+    """One registered definition: new, unchanged, or restored (an older version is current). A limit
+    has no version; it is new, unchanged or changed."""
 
     kind: str
     name: str
-    version: int
+    version: int | None
     change: str
     path: Path
 
@@ -106,7 +115,7 @@ def load(folder: Path) -> list[DefinitionFile]:
     problems: list[FileProblems] = []
     for path in paths:
         try:
-            found.append(_read(path))
+            found += _read(path)
         except (OSError, ValueError, yaml.YAMLError) as error:
             problems.append(FileProblems(path, [str(error)]))
     for index, one in enumerate(found):
@@ -125,7 +134,7 @@ def load(folder: Path) -> list[DefinitionFile]:
 
 
 def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
-    """Pipelines first, each workflow after those that its steps run, and alerts last."""
+    """Limits and pipelines first, each workflow after those that its steps run, alerts last."""
     waiting = sorted(found, key=lambda one: (one.kind == "alert", one.kind))
     ordered: list[DefinitionFile] = []
     while waiting:
@@ -167,7 +176,8 @@ def register(
                 with conn.transaction():
                     registered.append(_register(conn, one))
             except psycopg.DatabaseError as error:
-                if not (error.sqlstate or "").startswith("QW"):
+                about_value = one.kind == "limit" and isinstance(error, psycopg.DataError)
+                if not (about_value or (error.sqlstate or "").startswith("QW")):
                     raise
                 broken.add(one.name)
                 lines = [
@@ -175,7 +185,9 @@ def register(
                     *(error.diag.message_detail or "").splitlines(),
                 ]
                 advice = (hints.of(error.diag) or "").splitlines()
-                problems.append(FileProblems(one.path, lines[1:] or lines, advice))
+                of = f"limit {one.name}: " if one.kind == "limit" else ""
+                told = [of + line for line in lines[1:] or lines]
+                problems.append(FileProblems(one.path, told, advice))
         if problems:
             raise psycopg.Rollback(whole)
     if problems:
@@ -183,9 +195,9 @@ def register(
     return registered
 
 
-def _read(path: Path) -> DefinitionFile:
-    """The definition in a file. A pipe is refused, as it may never end or never begin; so is what
-    is larger than any setting allows. Raises OSError or ValueError."""
+def _read(path: Path) -> list[DefinitionFile]:
+    """The definition in a file, or its limits. A pipe is refused, as it may never end or never
+    begin; so is what is larger than any setting allows. Raises OSError or ValueError."""
     if path.exists() and not path.is_file():
         raise ValueError("it is no file: write the definition into one")
     with path.open("rb") as file:
@@ -199,15 +211,38 @@ def _read(path: Path) -> DefinitionFile:
     if path.name.endswith(ALERT_SUFFIX):
         if not isinstance(found, dict):
             raise ValueError("a rule of alerts has to be an object")
-        return DefinitionFile(path, "alert", found)
+        return [DefinitionFile(path, "alert", found)]
+    if isinstance(found, dict) and "limits" in found:
+        return [DefinitionFile(path, "limit", one) for one in _limits(found)]
     kinds = [
         kind for key, kind in yaml_files.KINDS.items() if isinstance(found, dict) and key in found
     ]
     if len(kinds) != 1:
         raise ValueError(
-            'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps")'
+            'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps"),'
+            ' nor limits (an object with "limits")'
         )
-    return DefinitionFile(path, kinds[0], found)
+    return [DefinitionFile(path, kinds[0], found)]
+
+
+def _limits(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The limits of a file. Raises ValueError."""
+    listed = found["limits"]
+    if more := sorted(found.keys() - {"limits", "$schema"}):
+        raise ValueError(f"a file with limits has nothing else: {', '.join(more)}")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise ValueError("limits: a list of objects")
+    names = [one.get("name") for one in listed]
+    for at, one in enumerate(listed):
+        if not isinstance(one.get("name"), str):
+            raise ValueError(f"limits[{at}].name: a text")
+        if unknown := sorted(one.keys() - set(LIMIT_KEYS)):
+            raise ValueError(
+                f"limits[{at}] has {', '.join(unknown)}; its keys are {', '.join(LIMIT_KEYS)}"
+            )
+        if one["name"] in names[:at]:
+            raise ValueError(f"limits[{at}]: limit {one['name']} stands twice")
+    return listed
 
 
 def _named(one: DefinitionFile, key: str) -> set[str]:
@@ -221,6 +256,8 @@ def _named(one: DefinitionFile, key: str) -> set[str]:
 def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:
     if one.kind == "alert":
         return _set_alert(conn, one)
+    if one.kind == "limit":
+        return _register_limit(conn, one)
     before = _versions(conn, one)
     query = sql.SQL("select {}(%s) as version").format(
         sql.Identifier("qwf", f"register_{one.kind}")
@@ -239,6 +276,15 @@ def _set_alert(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Regist
     same = before == conn.execute(query, (one.name,)).fetchone()
     change = "new" if before is None else "unchanged" if same else "changed"
     return Registered(one.kind, one.name, 1, change, one.path)
+
+
+def _register_limit(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:
+    """Create a limit, or change what its file gives: what it does not give stays."""
+    before = conn.execute(LIMIT, (one.name,)).fetchall()
+    conn.execute(CREATE_LIMIT, (Jsonb(one.content),))
+    after = conn.execute(LIMIT, (one.name,)).fetchall()
+    change = "new" if not before else "unchanged" if before == after else "changed"
+    return Registered("limit", one.name, None, change, one.path)
 
 
 def _versions(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> dict[int, bool]:

@@ -53,8 +53,3 @@ def refused(error: psycopg.Error, what: str) -> QueryError:
     detail = error.diag.message_detail or error.diag.message_primary or "it cannot be read"
     hint = f". {error.diag.message_hint}" if error.diag.message_hint else ""
     return QueryError(f"This filter is invalid: {detail}{hint}")
-
-
-def is_about_values(error: psycopg.Error) -> bool:
-    """Return True if a statement was refused for the values that a person gave."""
-    return isinstance(error, psycopg.DataError) or (error.sqlstate or "").startswith("QW")
