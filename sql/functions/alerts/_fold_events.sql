@@ -50,17 +50,8 @@ begin
         (select j.labels from qwf.jobs j where j.id = h.job_id)) as labels
       where v_label is not null or v_on_label is not null) l on true
   ), keyed as (
-    select l.*, case
-        when v_by = 'event' then l.seq::text
-        when v_by = 'rule' then ''
-        when v_on_label is not null then coalesce(l.labels ->> v_on_label, '')
-        when v_by = 'run' and l.run_id is not null then 'run ' || l.run_id
-        when l.counts_as = 'alert_failed' then l.names ->> 'alert'
-        when v_by = 'job' or v_by = 'subject' and (starts_with(l.kind, 'question')
-            or not l.bad and l.kind in ('expired', 'cancelled'))
-          then coalesce('job ' || l.job_id, 'run ' || l.run_id)
-        when v_by in ('subject', 'run') then coalesce(l.subject, '')
-        else coalesce(l.names ->> v_by, '') end as key
+    select l.*, _qwf.alert_key(v_by, l.counts_as, l.bad, l.kind, l.seq, l.run_id, l.job_id,
+      l.subject, l.names, l.labels) as key
     from labelled l
     where (v_label is null or l.labels @> v_label)
       and (l.bad or l.kind = any (v_ends) and (l.kind <> 'run_ended'

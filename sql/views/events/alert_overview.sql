@@ -1,4 +1,4 @@
--- Deploy qwf:views/alerts/alert_overview
+-- Deploy qwf:views/events/alert_overview
 -- Purpose: The rules of alerts, with what is open, what was sent, and what went wrong.
 
 begin;
