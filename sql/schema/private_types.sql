@@ -7,9 +7,13 @@ create type _qwf.problem as (path text, problem text, hint text);
 comment on type _qwf.problem is
   'One problem of a definition or a value: where (a JSON path), what, and what to do.';
 
+create type _qwf.event_group as (kind text, names jsonb, seqs bigint[]);
+comment on type _qwf.event_group is
+  'Numbers of the new events that have the same kind and names: a rule looks at those only once.';
+
 create type _qwf.alert_change as (
   key text, subject text, kind text, bad bigint, good_last boolean, first_bad timestamptz,
-  last_bad timestamptz, last_at timestamptz, first_seq bigint, last_seq bigint, run_id bigint,
+  last_bad timestamptz, first_seq bigint, last_seq bigint, run_id bigint,
   job_id bigint, times timestamptz[]);
 comment on type _qwf.alert_change is
   'Meaning of new events to a rule, of one subject: how many are bad, when, and whether a good '

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -190,8 +188,7 @@ def test_a_message_survives_the_death_of_its_agent_and_of_the_mail_server(
         mails.drop = 1
         fail_a_job(base)
         until(lambda: len(mails.taken) == 1, "the mail")
-        for pid in agent.processes():
-            os.killpg(pid, signal.SIGKILL)
+        agent.process.kill()
         agent.process.wait()
         for _ in range(5):
             fail_a_job(base)

@@ -38,7 +38,7 @@ def lines(message: Message, link: str | None, answer: str | None = None) -> str:
     if message.get("state") in ("open", "still", "resolved") and count > 1:
         text.append(f"{count} events" + (f", {more} since the last message" if more else ""))
     for key in ("first", "last"):
-        if message.get(key):
+        if message.get(key) and (key == "first" or message[key] != message.get("first")):
             text.append(f"{key}: {message[key]}")
     text += [f"{key}: {value}" for key, value in names.items()]
     if answer:

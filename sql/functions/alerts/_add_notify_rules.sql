@@ -7,7 +7,7 @@
 
 begin;
 
-create function _qwf.add_notify_rules(p_after bigint, p_last bigint) returns void
+create function _qwf.add_notify_rules(p_groups _qwf.event_group[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,9 +20,8 @@ begin
       'do', jsonb_build_object('receiver', n.receiver))),
     '{run_ended,job_failed,question_asked}', n.receiver, qwf.now()
   from (
-    select distinct e.names ->> 'notify' as receiver from _qwf.event_log e
-    where e.seq > p_after and e.seq <= p_last and e.names ? 'notify'
-      and e.kind in ('run_ended', 'job_failed', 'question_asked')) n
+    select distinct g.names ->> 'notify' as receiver from unnest(p_groups) g
+    where g.names ? 'notify' and g.kind in ('run_ended', 'job_failed', 'question_asked')) n
   on conflict (name) do nothing;
 end $$;
 

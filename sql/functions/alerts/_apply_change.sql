@@ -15,6 +15,8 @@ create function _qwf.apply_change(
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   c constant _qwf.alert_change := p_change;

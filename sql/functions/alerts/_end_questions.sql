@@ -5,7 +5,7 @@
 begin;
 
 create function _qwf.end_questions(
-  p_rule qwf.alerts, p_after bigint, p_last bigint, p_now timestamptz)
+  p_rule qwf.alerts, p_groups _qwf.event_group[], p_now timestamptz)
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -16,8 +16,10 @@ begin
     update qwf.open_alerts o set close_at = p_now
     where o.rule = p_rule.name and o.kind = 'question_asked' and o.closed_at is null
       and o.run_id = any (array(
-        select e.run_id from _qwf.event_log e
-        where e.seq > p_after and e.seq <= p_last and e.kind = 'run_ended' and e.seq > o.last_seq));
+        select e.run_id from unnest(p_groups) g
+        cross join lateral unnest(g.seqs) s (seq)
+        join _qwf.event_log e on e.seq = s.seq
+        where g.kind = 'run_ended' and e.seq > o.last_seq));
   end if;
 end $$;
 

@@ -14,25 +14,33 @@ begin;
 create function _qwf.number_and_match() returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
+  v_now timestamptz := qwf.now();
   v_before bigint;
   v_count int;
-  v_last bigint;
+  v_groups _qwf.event_group[];
 begin
   select n.last_seq into v_before from _qwf.event_numbers n for no key update skip locked;
   if not found then
     return 0;
   end if;
-  v_count := _qwf.number_events();
+  v_count := _qwf.number_events(  -- a rule looks at each event: fewer in one transaction
+    case when exists (select from qwf.alerts) then 1000 else 5000 end);
   if v_count > 0 then
-    select n.last_seq into v_last from _qwf.event_numbers n;
-    perform _qwf.add_notify_rules(v_before, v_last);
-    perform _qwf.try_rule(a, v_before, v_last) from qwf.alerts a order by a.name;
+    v_groups := array(
+      select (e.kind, e.names, array_agg(e.seq))::_qwf.event_group
+      from _qwf.event_log e
+      where e.seq > v_before and (e.names ? 'notify' or exists (select from qwf.alerts))
+      group by e.kind, e.names);
+    perform _qwf.add_notify_rules(v_groups);
+    perform _qwf.try_rule(a, v_groups) from qwf.alerts a order by a.name;
   end if;
   perform _qwf.try_rule(a)
   from qwf.alerts a
-  where a.name in (select o.rule from qwf.open_alerts o where o.due_at <= qwf.now())
+  where a.name in (select o.rule from qwf.open_alerts o where o.due_at <= v_now)
   order by a.name;
   return v_count;
 end $$;

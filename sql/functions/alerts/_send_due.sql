@@ -12,6 +12,8 @@ begin;
 create function _qwf.send_due(p_rule qwf.alerts, p_now timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_most constant int := 20;

@@ -14,6 +14,8 @@ create function _qwf.send_message(
 returns qwf.alert_messages
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_do jsonb := p_rule.rule -> 'do';

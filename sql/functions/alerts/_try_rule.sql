@@ -1,6 +1,5 @@
 -- Deploy qwf:functions/alerts/_try_rule
--- Purpose: Applies a rule to the events between two numbers, if they are given, and sends what is
---   due.
+-- Purpose: Applies a rule to new events, if there are some, and sends what is due.
 -- Guarantees: An error is undone, written to the rule, and stops nobody. What could not be sent is
 --   tried again after a minute. An error that passes (a deadlock) undoes all of the tick's part,
 --   which comes again.
@@ -9,19 +8,21 @@
 begin;
 
 create function _qwf.try_rule(
-  p_rule qwf.alerts, p_after bigint default null, p_last bigint default null)
+  p_rule qwf.alerts, p_groups _qwf.event_group[] default '{}')
 returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
   v_detail text;
 begin
-  if p_after < p_last then
+  if cardinality(p_groups) > 0 then
     begin
-      perform _qwf.apply_change(p_rule, c, v_now) from _qwf.fold_events(p_rule, p_after, p_last) c;
-      perform _qwf.end_questions(p_rule, p_after, p_last, v_now);
+      perform _qwf.apply_change(p_rule, c, v_now) from _qwf.fold_events(p_rule, p_groups) c;
+      perform _qwf.end_questions(p_rule, p_groups, v_now);
     exception
       when others then
         get stacked diagnostics v_detail = pg_exception_detail;

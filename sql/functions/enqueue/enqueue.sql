@@ -40,9 +40,8 @@ begin
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
-      enqueue.on_failure, enqueue.expires, enqueue.max_losses,
-      nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
-      enqueue.notify) = 0
+      enqueue.on_failure, enqueue.expires, enqueue.max_losses, enqueue.notify,
+      nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max) = 0
     and enqueue.requires = '{}' and enqueue.labels in ('{}', '{"qwf.checked": true}')
     and enqueue.project = '' and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
@@ -78,9 +77,7 @@ begin
       perform _qwf.wake(enqueue.queue, 1);
     end if;
   end if;
-  if not v_served then
-    perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task]);
-  end if;
+  perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task]) where not v_served;
   return v_id;
 end $$;
 comment on function qwf.enqueue is

@@ -1,4 +1,4 @@
--- Deploy qwf:views/alerts/current_alerts
+-- Deploy qwf:views/events/current_alerts
 -- Purpose: What is wrong now: the alerts that are open.
 
 begin;

@@ -1,11 +1,11 @@
--- Deploy qwf:views/alerts/alert_overview
+-- Deploy qwf:views/events/alert_overview
 -- Purpose: The rules of alerts, with what is open, what was sent, and what went wrong.
 
 begin;
 
 create view qwf.alert_overview as
 select
-  a.name, a.kinds, a.rule -> 'where' as "where",
+  a.name, a.kinds, a.rule -> 'where' as conditions,
   coalesce(a.rule #>> '{do,receiver}', 'task ' || (a.rule #>> '{do,task}'),
     'workflow ' || (a.rule #>> '{do,workflow}')) as tells,
   a.notify is not null as by_producers, o.open, m.sent_at, m.waiting, m.undelivered, a.storm_at,
@@ -24,7 +24,7 @@ comment on view qwf.alert_overview is
   'The rules of alerts: whom each tells, what is open, and which messages were not delivered.';
 comment on column qwf.alert_overview.name is 'Name of the rule.';
 comment on column qwf.alert_overview.kinds is 'Kinds of events that open an alert.';
-comment on column qwf.alert_overview."where" is 'Names, labels and status that the events have.';
+comment on column qwf.alert_overview.conditions is 'Names, labels and status that the events have.';
 comment on column qwf.alert_overview.tells is 'The receiver, else the task or workflow.';
 comment on column qwf.alert_overview.by_producers is
   'True: producers have named the receiver; false: an administrator has set the rule.';

@@ -1,0 +1,28 @@
+-- Deploy qwf:functions/alerts/_alert_key
+-- Purpose: Returns which events of a rule are one alert: those with the same key.
+-- Guarantees: A question is always one by itself, and what ends it has the same key. PostgreSQL
+--   inlines it.
+-- Called by: _fold_events.
+
+begin;
+
+create function _qwf.alert_key(
+  p_by text, p_counts_as text, p_bad boolean, p_kind text, p_seq bigint, p_run bigint, p_job bigint,
+  p_subject text, p_names jsonb, p_labels jsonb)
+returns text
+language sql stable
+as $$
+  select case
+    when p_by = 'event' then p_seq::text
+    when p_by = 'rule' then ''
+    when starts_with(p_by, 'label.') then coalesce(p_labels ->> substr(p_by, 7), '')
+    when p_by = 'run' and p_run is not null then 'run ' || p_run
+    when p_counts_as = 'alert_failed' then p_names ->> 'alert'
+    when p_by = 'job' or p_by = 'subject' and (starts_with(p_kind, 'question')
+        or not p_bad and p_kind in ('expired', 'cancelled'))
+      then coalesce('job ' || p_job, 'run ' || p_run)
+    when p_by in ('subject', 'run') then coalesce(p_subject, '')
+    else coalesce(p_names ->> p_by, '') end
+$$;
+
+commit;
