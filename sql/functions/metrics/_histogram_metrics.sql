@@ -30,11 +30,16 @@ as $$
     select n, round((0.001 * 1.2::float8 ^ (6 * (n - 1)))::numeric, 6)::text as le
     from generate_series(1, 17) n
     union all select 18, '+Inf'
-  ), summed as (
-    select c.name, c.help, c.queue, c.task, c.outcome, u.n, sum(u.count) as value
+  ), summed as (  -- those with a name are in order and need no sum
+    select c.name, c.help, c.queue, c.task, c.outcome, u.n, u.count as value
     from counted c cross join lateral unnest(c.edges || c.count) with ordinality u (count, n)
+    where c.task <> 'other'
+    union all
+    (select c.name, c.help, c.queue, c.task, c.outcome, u.n, sum(u.count)
+    from counted c cross join lateral unnest(c.edges || c.count) with ordinality u (count, n)
+    where c.task = 'other'
     group by c.name, c.help, c.queue, c.task, c.outcome, u.n
-    order by c.name, c.queue, c.task, c.outcome, u.n
+    order by c.name, c.queue, c.outcome, u.n)
   )
   select s.name || '_bucket', jsonb_build_object(
     'queue', s.queue, 'task', s.task, 'outcome', s.outcome, 'le', e.le), s.value, 'histogram',
