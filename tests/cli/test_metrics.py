@@ -214,3 +214,20 @@ def test_without_a_database_it_says_so(on_db: Cli, tmp_path: Any) -> None:
     assert on_db("metrics", "--dsn", f"host={tmp_path} port=1 user=x dbname=x").exit_code == 69
     assert on_db("metrics", "--listen", "nowhere").exit_code == 2
     assert on_db("metrics", "--listen", "127.0.0.1:99999").exit_code == 2
+
+
+def test_more_than_200_tasks_share_the_name_other(on_db: Cli, db: Db) -> None:
+    """The buckets of each histogram grow, and those of the tasks without a name are added up."""
+    db.execute(
+        "insert into qwf.attempt_totals select 'cpu', 't' || to_char(n, 'FM000'), 'completed', 4, 2,"
+        " '{1, 3}', 8, '{4}' from generate_series(1, 205) n"
+    )
+    name = "qwf_attempt_queue_seconds_bucket"
+    found: dict[str, list[float]] = {}
+    for family in text_string_to_metric_families(on_db("metrics").stdout):
+        for one in family.samples:
+            if one.name == name:
+                found.setdefault(one.labels["task"], []).append(one.value)
+    assert len(found) == 201
+    assert found["t001"] == [1.0, *[4.0] * 17]
+    assert found["other"] == [5.0, *[20.0] * 17]

@@ -2,7 +2,7 @@
 -- Purpose: Returns after how many seconds a run, node or job is late: what is declared, else what
 --   was learned: twice the time that 19 of 20 took, at least a minute more than that.
 -- Guarantees: Null if nothing is declared, and fewer than 10 have completed.
--- Called by: usual, _judge_jobs, _judge_runs.
+-- Called by: the view of usual times, and what judges runs and jobs.
 
 begin;
 
