@@ -230,7 +230,7 @@ def test_a_command_gets_the_message_and_its_exit_code_counts(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('kind = "hook"\nurl = "https://x.example"\nsecret-file = "KEY"', "others can read it (chmod 600)"),
+        ('kind = "hook"\nurl = "https://x.example"\nsecret-file = "KEY"', "others can read it (chmod 600)"),  # noqa: E501
         ('kind = "hook"\nurl = "http://x.example"', "url has to begin with https://"),
         ('kind = "mail"\nsmtp = "smtp://x"', "to has to be a list of addresses"),
         ('kind = "fax"', "kind has to be one of hook, mail, command, ping"),

@@ -31,7 +31,7 @@ class Mails:
         self.answers: list[str] = []
         self.drop = 0
 
-    async def handle_DATA(self, server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802
+    async def handle_DATA(self, server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802, RUF100
         if self.answers:
             return self.answers.pop(0)
         found = email.message_from_bytes(envelope.content, policy=email.policy.default)
@@ -67,7 +67,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     """A certificate for localhost, which signs itself, and its key."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",  # noqa: E501
          "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost"],
         check=True, capture_output=True,
@@ -107,7 +107,7 @@ def http_server() -> Iterator[Posts]:
     posts = Posts()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802
+        def do_POST(self) -> None:  # noqa: N802, RUF100
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             posts.got.append(Post(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
             status, headers = posts.answers.pop(0) if posts.answers else (200, {})
@@ -117,7 +117,7 @@ def http_server() -> Iterator[Posts]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        do_GET = do_POST  # noqa: N815
+        do_GET = do_POST  # noqa: N815, RUF100
 
         def log_message(self, *_args: Any) -> None:
             pass
