@@ -15,6 +15,7 @@ from support.harness import Database, StartAgent, run_agent, until
 from support.letterbox import PASSWORD, http_server, mail_server
 
 SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+FAILED = "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
 OLD = "whsec_" + "ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA="
 
 
@@ -126,7 +127,7 @@ def test_a_question_is_answered_from_the_mail(
 def test_a_hook_is_signed_tried_again_and_refuses_a_redirect(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    """A Standard Webhooks library verifies each try, which all have one id; a redirect ends them."""
+    """A Standard Webhooks library verifies each try; all have one id. A redirect ends them."""
     with http_server() as posts:
         key = secret(tmp_path, "key", f"{SECRET}\n{OLD}\n")
         configure(
@@ -156,14 +157,10 @@ def test_a_hook_is_signed_tried_again_and_refuses_a_redirect(
         posts.answers = [(302, {"Location": posts.url})]
         base.one("select qwf.test_alert('r')")
         until(
-            lambda: base.one(
-                "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
-            ),
+            lambda: base.one(FAILED),
             "the refusal",
         )
-        error = base.one(
-            "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
-        )
+        error = base.one(FAILED)
         assert "receiver ops: redirect of 127.0.0.1" in error
         assert len(posts.got) == 3
 
@@ -197,7 +194,8 @@ def test_a_message_survives_the_death_of_its_agent_and_of_the_mail_server(
         until(
             lambda: (
                 not base.one(
-                    "select count(*) from qwf.jobs where task = 'qwf.send' and status in ('queued', 'running')"
+                    "select count(*) from qwf.jobs where task = 'qwf.send'"
+                    " and status in ('queued', 'running')"
                 )
             ),
             "all mails",
@@ -232,7 +230,7 @@ def test_a_command_gets_the_message_and_its_exit_code_counts(
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('kind = "hook"\nurl = "https://x.example"\nsecret-file = "KEY"', "others can read it (chmod 600)"),
+        ('kind = "hook"\nurl = "https://x.example"\nsecret-file = "KEY"', "others can read it (chmod 600)"),  # noqa: E501
         ('kind = "hook"\nurl = "http://x.example"', "url has to begin with https://"),
         ('kind = "mail"\nsmtp = "smtp://x"', "to has to be a list of addresses"),
         ('kind = "fax"', "kind has to be one of hook, mail, command, ping"),

@@ -106,7 +106,7 @@ def test_a_server_that_sends_a_letter_a_second_is_cut(monkeypatch: pytest.Monkey
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         began = time.monotonic()
-        with pytest.raises(TemporaryError, match="within 0.5 s"):
+        with pytest.raises(TemporaryError, match=r"within 0\.5 s"):
             hooks.post(url, {}, private=True, timeout_s=0.5)
         assert time.monotonic() - began < 5
 

@@ -67,7 +67,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     """A certificate for localhost, which signs itself, and its key."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",  # noqa: E501
          "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost",
          "-addext", "subjectAltName=DNS:localhost"],
         check=True, capture_output=True,

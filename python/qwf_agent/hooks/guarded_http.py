@@ -74,7 +74,7 @@ def request(
         text = answer.read(MOST_READ).decode(errors="replace")
         return Reply(answer.status, text, _seconds(answer.getheader("Retry-After")))
     except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
-        if not timer.is_alive():
+        if isinstance(error, TimeoutError) or not timer.is_alive():
             raise Unreachable(f"no reply from {host} within {timeout_s:g} s") from None
         raise Unreachable(f"{host}: {error or type(error).__name__}") from None
     finally:
