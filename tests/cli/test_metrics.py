@@ -219,8 +219,8 @@ def test_without_a_database_it_says_so(on_db: Cli, tmp_path: Any) -> None:
 def test_more_than_200_tasks_share_the_name_other(on_db: Cli, db: Db) -> None:
     """The buckets of each histogram grow, and those of the tasks without a name are added up."""
     db.execute(
-        "insert into qwf.attempt_totals select 'cpu', 't' || to_char(n, 'FM000'), 'completed', 4, 2,"
-        " '{1, 3}', 8, '{4}' from generate_series(1, 205) n"
+        "insert into qwf.attempt_totals select 'cpu', 't' || to_char(n, 'FM000'), 'completed', 4,"
+        " 2, '{1, 3}', 8, '{4}' from generate_series(1, 205) n"
     )
     name = "qwf_attempt_queue_seconds_bucket"
     found: dict[str, list[float]] = {}

@@ -22,8 +22,8 @@ PASSWORD = "s3cret"
 
 
 class Mails:
-    """What the mail server has taken. `answers` are its next replies to a mail, `drop` is how often
-    it takes a mail and dies before it answers."""
+    """The mails that the server has taken. `answers` are its next replies to a mail, `drop` is how
+    often it takes a mail and dies before it answers."""
 
     def __init__(self) -> None:
         self.taken: list[email.message.EmailMessage] = []
@@ -51,7 +51,7 @@ class Post(NamedTuple):
 
 
 class Posts:
-    """What the HTTP server has got, and its next replies: a status with headers."""
+    """The requests that the HTTP server has got, and its next replies: a status with headers."""
 
     def __init__(self) -> None:
         self.got: list[Post] = []

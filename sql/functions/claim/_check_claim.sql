@@ -15,7 +15,7 @@ as $$
 begin
   if starts_with(p_worker, 'qwf.') then
     perform _qwf.refuse_engine_name('worker', p_worker);
-  elsif starts_with(p_queue, 'qwf.')
+  elsif p_queue = 'qwf.runs'
     or not exists (select from qwf.queues q where q.name = p_queue)
   then
     perform _qwf.raise_unknown_queue(p_queue);

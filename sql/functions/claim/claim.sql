@@ -64,7 +64,7 @@ begin
     (select true from qwf.sleepers z where z.queue = q.name limit 1), w
     into v_terms
   from qwf.queues q left join qwf.workers w on w.id = claim.worker
-  where q.name = claim.queue and not starts_with(q.name, 'qwf.');
+  where q.name = claim.queue and q.name <> 'qwf.runs';
   if v_terms.lease is null or claim.lease is not null or claim.worker is null
     or claim.worker like 'qwf.%' or octet_length(claim.worker) > 500 or claim.max_jobs is null
     or claim.max_jobs not between 1 and 1000 or claim.startable not between 0 and claim.max_jobs

@@ -14,7 +14,7 @@ declare
   v_problem text := _qwf.job_problem(p_job);
 begin
   if starts_with(p_job.task, 'qwf.') then
-    perform _qwf.refuse_engine_task(p_where, p_job.task);
+    perform _qwf.refuse_engine_name(p_where || 'task', p_job.task);
   end if;
   if v_problem is not null then
     raise exception using errcode = 'QW005', message = 'invalid job', detail = p_where || v_problem,

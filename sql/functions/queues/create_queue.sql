@@ -38,7 +38,8 @@ begin
       detail = format(
         'lease %s, timeout %s, retention %s, max_running %s, placement %L, on_failure %L',
         create_queue.lease, create_queue.timeout, create_queue.retention,
-        create_queue.max_running, left(create_queue.placement, 99), left(create_queue.on_failure, 99)),
+        create_queue.max_running, left(create_queue.placement, 200),
+        left(create_queue.on_failure, 200)),
       hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
         'placement is spread or pack, on_failure is fail or ask';

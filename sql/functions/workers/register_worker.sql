@@ -19,7 +19,7 @@ declare
 begin
   perform _qwf.check_text('host', register_worker.host, 255),
     _qwf.check_json('info', register_worker.info);
-  if starts_with(register_worker.queue, 'qwf.')
+  if register_worker.queue = 'qwf.runs'
     or not exists (select from qwf.queues q where q.name = register_worker.queue)
   then
     perform _qwf.raise_unknown_queue(register_worker.queue);

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/events/current_alerts
--- Purpose: What is wrong now: the alerts that are open.
+-- Purpose: The alerts that are open: what is wrong now.
 
 begin;
 
@@ -9,7 +9,7 @@ select
   o.messages, o.sent_at, o.send_at, o.close_at
 from qwf.open_alerts o
 where o.opened_at is not null and o.closed_at is null;
-comment on view qwf.current_alerts is 'What is wrong now: a row for each alert that is open.';
+comment on view qwf.current_alerts is 'The alerts that are open: a row each.';
 comment on column qwf.current_alerts.id is 'Grows with time.';
 comment on column qwf.current_alerts.rule is 'Name of the rule.';
 comment on column qwf.current_alerts.kind is 'Kind of the last event.';

@@ -63,7 +63,7 @@ SORTS = {"node": "node", "usual": "p50", "p90": "p90", "failed": "failed"}
 
 
 async def read_nodes(look: Look, name: str, sort: str | None) -> list[dict[str, Any]]:
-    """What is usual for each node, and its last 30 runs; sorted, the largest first."""
+    """The usual times of each node, and its last 30 runs; sorted, the largest first."""
     rows = await look.rows(NODES, name=name)
     for row in rows:
         found = last_runs.share(row["last"], "failed", 30)
