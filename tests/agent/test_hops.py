@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -278,3 +279,16 @@ def test_an_output_that_the_database_refuses_fails_its_node_alone(
     assert error.startswith("the output cannot be stored: ")
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
     assert "claiming from" not in agent.said()
+
+
+def test_queues_without_jobs_cost_almost_nothing(base: Database, start: StartAgent) -> None:
+    """Workers of one agent that share its only slot do not claim again whenever the other has."""
+    start("--app", "bodies", "--queue", "cpu", "--queue", "default", "--slots", "1")
+    until(lambda: base.one("select count(*) from qwf.workers") == 2)
+    jobs = [base.enqueue("noop", queue=queue) for queue in ("cpu", "default", "cpu", "default")]
+    for job in jobs:
+        base.ended(job)
+    commits = "select xact_commit from pg_stat_database where datname = current_database()"
+    before = base.one(commits)
+    time.sleep(4)
+    assert base.one(commits) - before < 200

@@ -31,6 +31,7 @@ JOB: dict[str, Any] = {
     ),
     "attempt": 1,
     "stall_timeout": None,
+    "checkpoint": None,
     **dict.fromkeys(("required_model", "inputs", "created_at", "timeout")),
     "job_id": 7,
     "token": "t",

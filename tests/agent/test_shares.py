@@ -235,20 +235,20 @@ def test_the_share_of_a_worker(
 
 def test_a_worker_that_only_claims_ahead_pauses_until_a_child_is_idle() -> None:
     ahead, limit = ClaimsAhead(NOW), NOW + AHEAD_AT_MOST_S
-    assert not ahead.is_over(0, NOW)
+    assert not ahead.is_over(True, NOW)
     assert not ahead.should_pause(NOW)
-    assert not ahead.is_over(0, limit)
+    assert not ahead.is_over(True, limit)
     assert ahead.should_pause(limit)
-    assert ahead.is_over(1, limit)  # claim now: there may be jobs of a rate
+    assert ahead.is_over(False, limit)  # claim now: there may be jobs of a rate
     assert not ahead.should_pause(limit)
-    assert not ahead.is_over(1, limit)
+    assert not ahead.is_over(False, limit)
 
 
 def test_such_a_pause_ends_though_no_child_becomes_idle() -> None:
     ahead = ClaimsAhead(NOW)
     end = NOW + 2 * AHEAD_AT_MOST_S
     for now in (NOW, end - 0.1, end, end + 0.1):
-        ahead.is_over(0, now)
+        ahead.is_over(True, now)
         assert ahead.should_pause(now) == (now == end - 0.1)
 
 

@@ -283,7 +283,8 @@ class Agent:
         for worker in self.workers:
             alone = not (worker.is_on_trial and self.slots.has_any_of(worker))
             share = shares.share_of(worker, room, self.workers, self.now, alone)
-            if worker.claim_if_due(share, self.now, with_reports):
+            are_busy = shares.are_busy(worker, room, share)
+            if worker.claim_if_due(share, self.now, with_reports, are_busy):
                 claimed.append(worker)
         if claimed and len(self.workers) > 1:
             self.workers = [one for one in self.workers if one not in claimed] + claimed

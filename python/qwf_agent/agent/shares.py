@@ -46,12 +46,12 @@ class ClaimsAhead:
         self._are_ahead = False
         self._since = now
 
-    def is_over(self, startable: int, now: float) -> bool:
-        """Note how many jobs could begin now; returns whether that is some, after none."""
-        was, self._are_ahead = self._are_ahead, startable == 0
-        if startable or now >= self._since + 2 * AHEAD_AT_MOST_S:
+    def is_over(self, are_busy: bool, now: float) -> bool:
+        """Note whether all children are busy; returns whether one could begin a job again."""
+        was, self._are_ahead = self._are_ahead, are_busy
+        if not are_busy or now >= self._since + 2 * AHEAD_AT_MOST_S:
             self._since = now
-        return was and startable > 0
+        return was and not are_busy
 
     def should_pause(self, now: float) -> bool:
         """Return True if it is time to let a child become idle."""
@@ -182,6 +182,13 @@ def share_of(
     startable = room.startable_heavy if heavy_too else room.startable
     startable = max(0, min(jobs, startable - asked.startable))
     return Share(Room(jobs, jobs if heavy_too else 0, startable), light_only)
+
+
+def are_busy(worker: ClaimingWorker, room: Room, share: Share | None) -> bool:
+    """Return True if no child could begin a job of this worker, whatever others have asked for. If
+    their claims counted, two idle workers would each claim again whenever the other had."""
+    heavy_too = worker.lanes and share is not None and not share.light_only
+    return (room.startable_heavy if heavy_too else room.startable) == 0
 
 
 def asked_by_others(worker: ClaimingWorker, workers: Iterable[ClaimingWorker], now: float) -> Room:

@@ -157,11 +157,13 @@ class Worker(Claimant):
             query = db.update_worker(self.id, json.dumps(changing))
             self._updating = self.links.durable.send(query)
 
-    def claim_if_due(self, share: Share | None, now: float, with_reports: bool) -> bool:
+    def claim_if_due(
+        self, share: Share | None, now: float, with_reports: bool, are_busy: bool = False
+    ) -> bool:
         """Claim its share of the agent's room, if it is time. Without one, or after a claim that
         found work, let wake-ups go to others; but on a packed queue the best worker gets them while
-        it has room. `with_reports`, the claim may go with reports. Returns whether it has
-        claimed."""
+        it has room. `with_reports`, the claim may go with reports; `are_busy`: no child could
+        begin a job. Returns whether it has claimed."""
         self.sleeper.test_notifications(now)
         self._has_room = False
         packed = self.settings.pack_patience is not None
@@ -174,7 +176,7 @@ class Worker(Claimant):
         if self._light_only and not share.light_only:
             self.sleeper.claim_soon()  # a card is free again: heavy jobs may be waiting
         self._light_only = share.light_only
-        if self._ahead.is_over(share.room.startable, now):
+        if self._ahead.is_over(are_busy, now):
             self.sleeper.claim_soon()  # a child is idle again: jobs of a rate may be waiting
         if self.sleeper.found and self._ahead.should_pause(now):
             return False
