@@ -342,7 +342,7 @@ def test_missed_times_that_do_not_fire_are_told(on_db: Cli, db: Db) -> None:
     assert [line.partition(":")[0] for line in sorted(said)] == [
         "schedule dropped", "schedule once",
     ]  # fmt: skip
-    assert sorted(said)[0].endswith("they are dropped")
+    assert sorted(said)[0].endswith("they are left out")
     assert sorted(said)[1].endswith("they fire once")
     listed = on_db("schedules").stdout.splitlines()
     assert "skipped" in listed[0]
