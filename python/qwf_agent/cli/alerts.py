@@ -50,10 +50,10 @@ def alerts(conn: Connection, rules: bool, as_json: bool) -> None:
 
 @click.group(cls=commands.Commands)
 def alert() -> None:
-    """Set, drop or test a rule that says of which events somebody hears.
+    """Set, drop or test the rules of alerts.
 
     \b
-    Example:  qwf alert set bad '{"when": ["run_ended"], "do": {"receiver": "ops"}}'
+    Example:  qwf alert set bad @bad.alert.json
               qwf alert test bad
     """
 
@@ -66,7 +66,7 @@ def set_rule(conn: Connection, name: str, rule: str) -> None:
     """Set the rule NAME. RULE is JSON, or @FILE.
 
     \b
-    Example:  qwf alert set bad '{"when": ["run_ended"], "do": {"receiver": "ops"}}'
+    Example:  qwf alert set bad @bad.alert.json
     """
     text = Path(rule[1:]).read_text(encoding="utf-8") if rule.startswith("@") else rule
     connection.call(conn, "set_alert", name=name, rule=Jsonb(arguments.parse_value(text)))
