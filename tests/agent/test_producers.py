@@ -230,7 +230,7 @@ EVERY_OPTION: Options = {
     "key": TEXT, "project": "p", "max_attempts": 3, "max_losses": 2, "backoff": [1, 2],
     "timeout": 0.5, "labels": {"text": TEXT}, "once": True, "model": "m",
     "light": True, "vram_mb": 7, "requires": {"host": "b"}, "limit_by": "api", "on_failure": "ask",
-    "expires": timedelta(days=1, seconds=1),
+    "expires": timedelta(days=1, seconds=1), "notify": "ops",
 }  # fmt: skip
 NOT_WITH_ONCE = ("key_mode", "debounce", "debounce_max")
 
