@@ -145,7 +145,7 @@ def test_the_answers_of_a_dead_child_are_read(
         assert death is not None
         assert [answer.claim for answer in death.answers] == claims[:20]
         assert {answer.outcome for answer in death.answers} == {"completed"}
-        assert (death.running, death.unstarted) == (claims[20], [claims[21]])
+        assert (death.running, death.unstarted) == ([claims[20]], [claims[21]])
 
 
 def state(pid: int) -> str:

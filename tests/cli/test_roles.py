@@ -52,6 +52,8 @@ COMMANDS: dict[str, set[str]] = {
     "audit": {READER},
     "events": {READER},
     "servers": {READER},
+    "alerts": {READER},
+    "alert drop bad": set(),
     "answer 1 pick hello": set(),  # it reads the question besides calling submit_input()
     "cancel run 1": {PRODUCER},
     "cancel job 1": {PRODUCER},
@@ -76,7 +78,7 @@ COMMANDS: dict[str, set[str]] = {
 # names the checks that a role may not make.
 NOT_HERE = {
     *("demo", "up", "down", "agent", "migrate", "unit", "top", "version", "doctor", "web"),
-    *("compile", "schema", "worker-check"),
+    *("compile", "schema", "worker-check", "receivers"),
 }
 
 
