@@ -275,16 +275,15 @@ class Agent:
             self.slots.hand_out()
 
     def claim(self) -> None:
-        """Claim while there is room. A worker that has claimed is last in the next turn, so that no
-        busy queue or database can starve another. While all children have work, claims go beside
-        the reports, not with them."""
+        """Claim while there is room. A worker that has claimed is last in the next turn, so that
+        none starves another. While all children have work, claims go beside the reports."""
         room, with_reports = self.room(), not self.slots.work_s()
         claimed = []
         for worker in self.workers:
             alone = not (worker.is_on_trial and self.slots.has_any_of(worker))
             share = shares.share_of(worker, room, self.workers, self.now, alone)
-            are_busy = shares.are_busy(worker, room, share)
-            if worker.claim_if_due(share, self.now, with_reports, are_busy):
+            busy = shares.are_busy(worker, room, share)
+            if worker.claim_if_due(share, self.now, with_reports, busy):
                 claimed.append(worker)
         if claimed and len(self.workers) > 1:
             self.workers = [one for one in self.workers if one not in claimed] + claimed

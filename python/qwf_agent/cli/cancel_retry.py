@@ -51,7 +51,6 @@ where j.run_id = any (%(runs)s::bigint[]) and j.parent_id is null and j.run_if =
 group by j.run_id
 order by j.run_id
 """
-# Only this function compares errors; it looks at a part of the jobs with each call.
 OF_SIGNATURE = """
 select f.id, f.run_id, f.finished_at, f.searched_to
 from qwf.find_jobs(%(filter)s, %(before)s, max_rows => 1000) f
