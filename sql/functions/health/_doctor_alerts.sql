@@ -19,7 +19,9 @@ as $$
     format('add [receiver.%s] to qwf.toml of an agent of queue qwf.alerts', r.receiver)
   from (
     select m.receiver, count(*) as waiting
-    from qwf.alert_messages m join qwf.jobs j on j.id = m.sent_job
+    from qwf.alert_messages m
+    cross join lateral (  -- offset: each by its id, whatever the statistics say
+      select b.status, b.last_error from qwf.jobs b where b.id = m.sent_job offset 0) j
     where m.receiver is not null and j.status in ('scheduled', 'queued')
     group by m.receiver) r
   where not _qwf.has_receiver(r.receiver)
@@ -30,7 +32,9 @@ as $$
     'correct it, and deliver them: qwf retry job --failed --task qwf.send'
   from (
     select m.receiver, count(*) as lost, max(j.last_error) as error
-    from qwf.alert_messages m join qwf.jobs j on j.id = m.sent_job
+    from qwf.alert_messages m
+    cross join lateral (  -- offset: each by its id, whatever the statistics say
+      select b.status, b.last_error from qwf.jobs b where b.id = m.sent_job offset 0) j
     where m.receiver is not null and j.status = 'failed'
     group by m.receiver) f
 $$;
