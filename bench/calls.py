@@ -25,7 +25,7 @@ async def call(port: int, path: str = "/") -> dict[str, int]:
 
 
 def serve(_index: int, listening: socket.socket, seconds: float) -> None:
-    """Answer every call after so many seconds, except those of /never."""
+    """Answer every call after this many seconds, but never answer /never."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):

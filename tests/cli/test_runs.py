@@ -419,3 +419,20 @@ def test_a_run_waits_in_line_for_its_limit(on_db: Cli, db: psycopg.Connection[An
     ]
     nodes = [len(status(on_db, run.strip())["nodes"]) for run in runs]
     assert nodes == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["jobs", "--status", "failed", "state:queued"],
+        ["jobs", "--since", "1h", "since:2h"],
+        ["jobs", "--run", "1", "run:2"],
+        ["runs", "--workflow", "w", "workflow:v"],
+    ],
+)
+def test_a_query_and_an_option_that_say_the_same_are_refused(
+    on_db: Cli, db: Db, words: list[str]
+) -> None:
+    db.execute("""select qwf.register_workflow('{"name": "w", "steps": []}')""")
+    result = on_db(*words)
+    assert (result.exit_code, "in the query and in an option" in result.stderr) == (2, True)

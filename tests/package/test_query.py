@@ -58,6 +58,8 @@ def test_a_query_becomes_a_filter_and_is_written_as_it_was_read(
         ("args.a=1 args.a.b=2", "args.a stands twice"),
         ("run:x", "x is not the id of a run."),
         ("since:999999w", "That is too long ago."),
+        ("x" * 1001, "A value is longer than 1000 letters"),
+        ('args.a="' + "x" * 1001 + '"', "A value is longer than 1000 letters"),
     ],
 )
 def test_a_query_that_means_nothing_says_what_to_write(text: str, said: str) -> None:

@@ -222,10 +222,10 @@ class App:
         """Register the decorated function under `name`, by default its own. The options apply to
         the jobs that `enqueue` creates.
 
-        With `concurrency`, a child runs so many bodies of this async function at once, in one event
-        loop. With `batch`, the function gets up to so many jobs at once as `calls: list[Call]`, and
-        returns a list with the result of each: a dict, None or an exception; an agent waits at most
-        `batch_wait` seconds (0 to 1) for more jobs.
+        `concurrency` is how many bodies of this async function one child runs at once, in one event
+        loop. `batch` is how many jobs the function gets at most in one call, as
+        `calls: list[Call]`; it returns a list with a dict, None or an exception for each. An agent
+        waits at most `batch_wait` seconds (0 to 1) for more jobs.
 
         Raises TypeError for an option that does not exist, for a value that it cannot have, and for
         a function that cannot be such a body; ValueError if the name is taken or contains a blank,

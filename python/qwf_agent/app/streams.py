@@ -28,8 +28,8 @@ LOOK = (
 class Streamed(str):
     """A new part of what the body of a job streams.
 
-    `attempt`: the attempt that streams it; a new one begins anew. `missed`: how many bytes before
-    it are lost, because more than 64 KiB came at once.
+    `attempt`: the attempt that streams it; a new attempt starts a new stream. `missed`: how many
+    bytes before it are lost, because more than 64 KiB came at once.
     """
 
     attempt: int

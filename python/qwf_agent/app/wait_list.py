@@ -1,4 +1,4 @@
-"""Those who wait for the ends of jobs and runs, and when each is looked for next."""
+"""The callers that wait for jobs and runs to end, and the time of the next look at each."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ log = logging.getLogger("qwf_agent")
 Kind = Literal["job", "run"]
 Key = tuple[Kind, int]
 
-# Who has waited for long is looked for less often. All together take at most a tenth of the time of
-# their connection.
+# The longer a caller has waited, the rarer are the looks at its job. All looks together take at
+# most a tenth of the time of their connection.
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 1.0
 LONGEST_AFTER_SLOW_LOOK_S = 5.0
 SHARE = 0.1
@@ -42,7 +42,7 @@ class Promise(Protocol):
 
 
 class WaitList:
-    """Who waits for what, and when each is looked for next.
+    """Which callers wait for which jobs and runs, and when to look at each next.
 
     Invariant: each key has somebody who waits for it, and stands in the heap with the time in
     `_due`; other entries of the heap are old and mean nothing.
@@ -80,7 +80,7 @@ class WaitList:
         return max(self._heap[0][0], self._not_before) - time.monotonic()
 
     def due(self) -> list[Key]:
-        """Those that are to be looked for now; the others are not yet."""
+        """The jobs and runs to look at now."""
         now, found = time.monotonic(), []
         while self._heap and self._heap[0][0] <= now:
             at, key = heapq.heappop(self._heap)

@@ -43,7 +43,7 @@ class LoopParts(NamedTuple):
     next_message: Callable[[], Message | None]
     told: Callable[[int, int, float], None]
     pack: Callable[[int, JobOutcome, float], bytes]
-    send: Callable[[bytes, int], None]  # so many messages
+    send: Callable[[bytes, int], None]  # and how many messages
 
 
 class RunningJob(NamedTuple):

@@ -120,15 +120,24 @@ def ahead(conn: Connection, when: timedelta | datetime | None) -> datetime | Non
     return _by_its_clock(conn, query, when) if isinstance(when, timedelta) else when
 
 
-def asked_in(conn: Connection, language: query.Language, words: Sequence[str]) -> dict[str, Any]:
-    """The filter that the words of a QUERY stand for; `since:2h` counts by the database's clock."""
+def asked_in(
+    conn: Connection, language: query.Language, words: Sequence[str], **options: object
+) -> dict[str, Any]:
+    """The filter that the words of a QUERY stand for; `since:2h` counts by the database's clock.
+
+    `options` say the same in another way: what both have is refused.
+    """
     if not words:
         return {}
     now = _by_its_clock(conn, "select qwf.now() - %s::interval as at", timedelta())
     try:
-        return query.as_filter(language.read(query.from_shell(words)), now)
+        asked = query.as_filter(language.read(query.from_shell(words)), now)
     except query.QueryError as error:
         raise click.BadArgumentUsage(str(error)) from None
+    for name in asked:
+        if options.get(name) is not None:
+            raise click.BadArgumentUsage(f"{name} stands in the query and in an option; give one.")
+    return asked
 
 
 def pair(text: str) -> tuple[str, str]:

@@ -82,7 +82,7 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
 @click.option("-f", "--follow", is_flag=True, help="Print what comes, until the job is over.")
 @click.option(
     "-n", "lines", type=click.IntRange(1, arguments.MOST), metavar="LINES",
-    help="Only the last so many lines.",
+    help="Print only the last N lines.",
 )  # fmt: skip
 @click.option(
     "--attempt",

@@ -103,7 +103,7 @@ def runs(
               qwf runs --parent 12
     Then:     qwf show RUN
     """
-    asked = arguments.asked_in(conn, query.RUNS, words)
+    asked = arguments.asked_in(conn, query.RUNS, words, since=since, **wanted)
     found = _search(conn, RUNS, arguments.ago(conn, since), limit, **wanted | asked)
     for row in [] if as_json else found:
         row["workflow"] += f"@{row['version']}"
@@ -171,7 +171,7 @@ def jobs(
     Then:     qwf job JOB     qwf why JOB     qwf retry job JOB
     """
     after = arguments.ago(conn, since)
-    asked = arguments.asked_in(conn, query.JOBS, words)
+    asked = arguments.asked_in(conn, query.JOBS, words, since=since, run_id=wanted["run"], **wanted)
     if wanted["run"] is not None and not asked:
         found = connection.many(conn, NODES, {**wanted, "since": after, "limit": limit})
     else:

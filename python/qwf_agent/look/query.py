@@ -39,7 +39,7 @@ class Language:
     def chosen(self, address: Mapping[str, str]) -> dict[str, str]:
         """The fields that an address has, and the query in its `q`. Raises QueryError."""
         names = dict.fromkeys([*self.fields.values(), "text"])
-        given = {name: address[name].strip()[:LONGEST] for name in names if name in address}
+        given = {name: _short(address[name].strip()) for name in names if name in address}
         return {name: value for name, value in given.items() if value} | self.read(
             address.get("q", "")
         )
@@ -60,10 +60,10 @@ class Language:
             elif name in found:
                 raise QueryError(f"{word.partition(':')[0]}: stands twice in this query.")
             else:
-                found[name] = _plain(value)[:LONGEST]
+                found[name] = _short(_plain(value))
         found |= {name: json.dumps(pair, ensure_ascii=False) for name, pair in pairs.items()}
         if free:
-            found["text"] = " ".join(free)[:LONGEST]
+            found["text"] = _short(" ".join(free))
         if "status" in found:
             names = (STATES.get(one, one) for one in found["status"].lower().split(","))
             found["status"] = ",".join(names)
@@ -193,7 +193,7 @@ def since_when(text: str, now: datetime) -> str:
 
 
 def in_words(args: Any, most: int = 60) -> str:
-    """Arguments as a query has them, cut after so many letters: `order=7 seconds=0.3`."""
+    """Arguments as a query has them, cut after `most` letters: `order=7 seconds=0.3`."""
     if not isinstance(args, dict):
         return ""
     text = ""
@@ -222,7 +222,7 @@ def _put(pairs: dict[str, Any], name: str, written: str) -> None:
         pairs = pairs.setdefault(one, {})
         if not isinstance(pairs, dict):
             raise QueryError(f"{name}.{one} stands twice in this query.")
-    pairs[path[-1]] = _plain(value)[:LONGEST] if QUOTED.fullmatch(value) else _typed(value)
+    pairs[path[-1]] = _short(_plain(value)) if QUOTED.fullmatch(value) else _typed(value)
 
 
 def _pair_terms(
@@ -277,6 +277,13 @@ def _json(text: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _short(text: str) -> str:
+    """The text, unless it is longer than any value is searched for. Raises QueryError."""
+    if len(text) > LONGEST:
+        raise QueryError(f"A value is longer than {LONGEST} letters: search for a part of it.")
+    return text
 
 
 def _plain(written: str) -> str:

@@ -25,8 +25,9 @@ declare
   v_calm interval := case when c.kind = 'question_asked' then '0'
     else make_interval(secs => (p_rule.rule ->> 'calm')::float) end;
   v_more_than int := p_rule.rule -> 'more_than';
-  v_paired boolean := c.kind = 'question_asked' or c.kind = 'worker_off'
-    or c.kind = 'run_ended' and p_rule.rule #>> '{where,status}' = 'failed';
+  v_paired boolean := case c.kind
+    when 'run_ended' then p_rule.rule #>> '{where,status}' = 'failed'
+    else exists (select from _qwf.alert_kinds() k where k.kind = c.kind and k.ends <> '{}') end;
   v_alert qwf.open_alerts;
   v_recent timestamptz[];
   v_opens boolean;

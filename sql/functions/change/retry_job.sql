@@ -20,8 +20,10 @@ declare
 begin
   select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id;
   perform _qwf.check_retry_args(v_job, retry_job.args);
-  if v_job.run_id is not null then
-    perform qwf.retry_run(v_job.run_id, v_job.node_id);
+  if v_job.run_id is not null or v_job.queue = 'qwf.runs' then  -- that queue: a run in line
+    perform qwf.retry_run(
+      coalesce(v_job.run_id, (select r.id from qwf.runs r where r.parent_id = v_job.id)),
+      v_job.node_id);
     return;
   end if;
   select j.* into v_job

@@ -2,10 +2,10 @@
 -- Purpose: Starts the run of a job that was picked from the queue of runs.
 -- Guarantees: Another attempt goes on with the last run of the job if that failed or was cancelled
 --   and is of the same workflow: nodes run again that other definitions or inputs change. Else it
---   is a new run. If that last run is locked,
---   or a body of it still stops, the job waits for 5 seconds: it is never waited for, because the
---   caller holds jobs. A run in line that is over takes its job out of the line. What the inputs or
---   the definition forbid ends the attempt as fatal.
+--   is a new run. If that last run is locked, or a body of it still stops, the job waits for 5
+--   seconds: nothing is waited for here, because the caller holds jobs. A run in line that is over
+--   takes its job out of the line. What the inputs or the definition forbid ends the attempt as
+--   fatal.
 -- Locks: the last run of the job, if it is free.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: errors that pass (see _is_passing_error).

@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/upkeep/_prune_runs
 -- Purpose: Deletes runs that ended longer ago than the retention, with all their nodes
 --   and the runs of their steps.
--- Guarantees: Leaves a run with a running body or with events to apply for later. Deletes the
---   oldest first, until they have p_max nodes in all, and at least one run.
+-- Guarantees: Leaves a run with a running body or with events to apply for later, and a run of a
+--   step while the run above is not over. Deletes the oldest first, until they have p_max nodes in
+--   all, and at least one run.
 -- Locks: terminal runs that nobody else has locked.
 -- Called by: prune.
 
@@ -30,6 +31,9 @@ begin
       and not exists (select from qwf.jobs j where j.run_id = r.id and j.finished_at is null)
       and not exists (
         select from qwf.outbox o where o.run_id = r.id and o.poisoned_at is null)
+      and not exists (  -- another try of its step goes on with it
+        select from qwf.jobs s join qwf.runs a on a.id = s.run_id
+        where s.id = r.parent_id and a.finished_at is null)
     order by r.finished_at
     limit p_max
     for update of r skip locked
