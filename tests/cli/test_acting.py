@@ -361,8 +361,11 @@ def test_a_schedule_is_fired_by_hand(on_db: Cli, db: Db) -> None:
     assert on_db("schedule", "fire", "nigthly").exit_code == 1
 
 
-def test_a_schedule_is_backfilled_and_its_history_listed(on_db: Cli, db: Db) -> None:
-    """Times without a zone are of the zone of the schedule; whatever is left out is said."""
+def test_a_schedule_is_backfilled_and_its_history_listed(
+    on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times without a zone are of the zone of the schedule; the terminal says what is left out."""
+    monkeypatch.setenv("COLUMNS", "160")
     args, options = '{"day": {"$from": "due.date"}}', '{"max_attempts": 1}'
     on_db("schedule", "add", "etl", "--task", "load", "--cron", "30 0 * * *", "--args", args,
           "--timezone", "Europe/Berlin", "--options", options, "--overlap", "allow")  # fmt: skip
@@ -387,7 +390,7 @@ def test_a_schedule_is_backfilled_and_its_history_listed(on_db: Cli, db: Db) -> 
     assert db.execute(jobs).fetchall() == [
         ("2026-03-29", 1), ("2026-03-30", 1), ("2026-03-31", 1),
     ]  # fmt: skip
-    line = on_db("schedules").stdout.splitlines()[2]  # its name may be cut
+    line = next(line for line in on_db("schedules").stdout.splitlines() if "backfill" in line)
     assert "done, 3 of 3 times, 2 open" in line
     history = on_db("schedule", "history", "etl").stdout.splitlines()
     assert [("queued" in line, "it was being worked on" in line) for line in history[1:]] == [
