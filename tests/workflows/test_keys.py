@@ -79,7 +79,16 @@ BY_POSITION = {
     "workflow": {"name", "steps", "outputs"}, "expression": {"from", "value", "coalesce"},
 }  # fmt: skip
 # Objects that are data in Python, too; and parts of others in this table.
-DATA = {"option", "file", "inputs_schema", "on_gpu", "widget_of_a_front_end", "step"}
+DATA = {
+    "option",
+    "file",
+    "inputs_schema",
+    "on_gpu",
+    "widget_of_a_front_end",
+    "step",
+    "limit",
+    "limits",
+}
 
 
 def properties(name: str) -> dict[str, Json]:

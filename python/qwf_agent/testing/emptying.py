@@ -12,7 +12,7 @@ KEPT = (
     "qwf.instance", "qwf.settings", "qwf.queues", "qwf.limits", "qwf.limit_slots",
     "qwf.limit_starts", "qwf.schedules", "qwf.pipelines", "qwf.workflows", "qwf.graphs",
     "qwf.graph_nodes", "qwf.graph_edges", "_qwf.locks", "_qwf.secret",
-    "_qwf.event_numbers",
+    "_qwf.event_numbers", "_qwf.judged", "qwf.alerts",
 )  # fmt: skip
 NO_NUMBERS = """
 update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0

@@ -12,7 +12,7 @@ as $$
   select 'expect', 'must be an object', 'its keys are ' || array_to_string(p_keys, ', ')
   where jsonb_typeof(p_expect) <> 'object'
   union all
-  select 'expect.' || e.key,
+  select 'expect.' || left(e.key, 100),
     case when e.key = any (p_keys) then 'must be a duration of at most a year'
       else 'unknown key' end,
     case when e.key = any (p_keys) then 'write it like "10 min", or as a number of seconds'

@@ -108,7 +108,7 @@ ACTIONS: dict[str, Action] = {
         {
             "name": "text", "lease": "interval", "timeout": "interval", "retention": "interval",
             "max_running": "int", "placement": "text", "keep_completed": "boolean",
-            "on_failure": "text", "unset": "text[]",
+            "on_failure": "text", "expect": "jsonb", "unset": "text[]",
         },
         "queue {name} is stored",
     ),
