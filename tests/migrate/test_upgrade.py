@@ -77,8 +77,8 @@ def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
     release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
     release.rework(
         ENQUEUE,
-        "debounce_max interval default null)",
-        "debounce_max interval default null, note text default '')",
+        "notify text default null)",
+        "notify text default null, note text default '')",
     )
     # another signature is another function, and no name may stand for two
     sql = release.folder / "sql"
