@@ -156,7 +156,7 @@ def test_endless_output_takes_no_memory(line: bytes) -> None:
     log = LogPipe(reader, os.urandom(16), 65536)
     data = (line * (65536 // len(line) + 1))[:65536]
     tracemalloc.start()
-    for _ in range(4096):  # 256 MiB
+    for _ in range(1024):  # 64 MiB
         os.write(writer, data)
         log.read()
     _, most = tracemalloc.get_traced_memory()
@@ -196,7 +196,7 @@ def test_an_agent_stays_small_while_a_body_prints_without_end(
     assert most_memory(agent.pid) - before < 16 << 20
     assert len(attempt["log_tail"].encode()) <= 65_536
     begin, gap, end = re.split(r"\n… ([\d,]+) bytes left out …\n", attempt["log_tail"])
-    assert len(begin) + int(gap.replace(",", "")) + len(end) == 1 << 30
+    assert len(begin) + int(gap.replace(",", "")) + len(end) == 1 << 27
     assert set(begin + end) == {"x"}
 
 

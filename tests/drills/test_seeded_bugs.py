@@ -7,19 +7,24 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from support.machine.engine_model import Diverged
-from support.machine.state_machine import machine_on, prepare
+from support.machine.state_machine import Machine, machine_on, prepare
 from support.planted_bugs import BUGS, put_in
 from support.thorough import THOROUGH
 
-WITHIN = 2000  # sequences; a few dozen are enough, and the first that finds the bug is the last
+SEQUENCES, SEEDS = 4, 500  # of a seed; the first sequence that finds the bug is the last
 
-# Seeds whose sequences find these bugs four to sixteen times sooner. With QWF_TEST_ALL=1 the
-# sequences are those of the others.
-SOONER = {
-    "a worker that is off is handed jobs": 4,
-    "a job is left to a worker that cannot run it": 1,
-    "a job that is queued is not put off": 7,
-    "a loaded model is preferred for ever": 2,
+# The first seed whose sequences find the bug, so that nobody waits for those that do not. A change
+# of the machine may make another one the first: the test then takes longer, and prints which it is.
+# With QWF_TEST_ALL=1 it begins with seed 0.
+FIRST = {
+    "the token is not checked": 4,
+    "a release is counted": 2,
+    "skips do not cascade": 4,
+    "the event is lost when applying it is rolled back": 16,
+    "a job is left to a worker that cannot run it": 8,
+    "a call puts a job off beyond its latest start": 1,
+    "a loaded model is preferred for ever": 1,
+    "a signal that came early is not kept": 1,
 }
 
 
@@ -28,20 +33,28 @@ def test_the_machine_finds_it_when(dsn: str, name: str) -> None:
     prepare(dsn)
     put_in(dsn, *BUGS[name])
     machine = machine_on(dsn)
-    if name in SOONER and not THOROUGH:
-        machine = seed(SOONER[name])(machine)
-    with pytest.raises(Diverged):
-        run_state_machine_as_test(
-            machine,
-            settings=settings(
-                max_examples=WITHIN,
-                stateful_step_count=25,
-                derandomize=True,
-                deadline=None,
-                database=None,
-                phases=[Phase.generate],
-                report_multiple_bugs=False,
-                suppress_health_check=list(HealthCheck),
-            ),
-        )
-    print(f"after {machine.steps} steps")
+    found = first_seed(machine, 0 if THOROUGH else FIRST.get(name, 0))
+    assert found is not None
+    print(f"seed {found}, after {machine.steps} steps")
+
+
+def first_seed(machine: type[Machine], begin: int) -> int | None:
+    """The first seed, from this one on, whose sequences find a bug."""
+    for number in range(begin, SEEDS):
+        try:
+            run_state_machine_as_test(
+                seed(number)(machine),
+                settings=settings(
+                    max_examples=SEQUENCES,
+                    stateful_step_count=25,
+                    derandomize=True,
+                    deadline=None,
+                    database=None,
+                    phases=[Phase.generate],
+                    report_multiple_bugs=False,
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
+        except Diverged:
+            return number
+    return None

@@ -2,9 +2,11 @@
 QWF_TEST_ALL=1 also on the wheel's older one, which lies between them and takes 40 s.
 
 A file runs in its own transaction, which it rolls back, on a database that pytest-postgresql clones
-from the template; the files of one server and test process share it. They share a session, too,
+from the template; the files of one server and test process share it. Some share a session, too,
 which forgets what a file set: a new one compiles every function again, which takes half of the
-time. With QWF_TEST_ALL=1 each file has a session of its own.
+time. An old one takes longer, too: each table that a file makes is compared with all plans that
+the session has kept, which is half of the time after 900 files. With QWF_TEST_ALL=1 each file has
+a session of its own.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ SERVERS = ["given"] if os.environ.get("QWF_TEST_DSN") else [*WHEEL, *INSTALLED]
 OLDEST = "15"
 ROLES = re.compile(r"\bcreate role\b|\bas_role\(|\bqwf_(admin|producer|worker|viewer)\b")
 MISSING = {OLDEST} - {*SERVERS} if SERVERS[1:] else set()
+FILES_A_SESSION = 1 if THOROUGH else 40
 
 
 @pytest.fixture(scope="session")
@@ -75,17 +78,21 @@ class Sessions:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._conn: psycopg.Connection[Any] | None = None
+        self._taken = 0
 
     def take(self) -> psycopg.Connection[Any]:
         if self._conn is None:
             self._conn = psycopg.connect(self._dsn, autocommit=True)
+            self._taken = 0
+        self._taken += 1
         return self._conn
 
     def give_back(self) -> None:
-        """End the session, unless it can forget all that was done in it."""
+        """End the session, unless it is young and can forget all that was done in it."""
         if self._conn is None:
             return
-        if not THOROUGH and self._conn.info.transaction_status == TransactionStatus.IDLE:
+        young = self._taken < FILES_A_SESSION
+        if young and self._conn.info.transaction_status == TransactionStatus.IDLE:
             # by libpq: psycopg would ask for statements that it has prepared and that are gone now
             result = self._conn.pgconn.exec_(b"discard all")
             if result.status == ExecStatus.COMMAND_OK:

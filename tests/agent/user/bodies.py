@@ -250,7 +250,7 @@ def printing(what: str) -> None:
         for number in range(100_000):
             print("line", number)
     elif what == "one endless line":
-        for _ in range(16_384):  # 1 GiB
+        for _ in range(2048):  # 128 MiB
             os.write(1, b"x" * 65536)
     elif what == "a progress bar":
         for percent in range(101):
