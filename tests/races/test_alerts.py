@@ -89,7 +89,7 @@ def test_a_dropped_rule_sends_nothing_that_was_due(db: Db) -> None:
 
 BUGS = [
     ("_qwf.number_and_match", "for no key update skip locked", "for no key update"),
-    ("_qwf.number_and_match", "e.seq > v_before", "e.seq >= 0"),
+    ("_qwf.group_events", "e.seq > p_from", "e.seq >= 0"),
     ("qwf.set_alert", "perform from _qwf.event_numbers n for no key update;", ""),
 ]
 TESTS = [
