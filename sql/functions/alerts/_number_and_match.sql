@@ -18,12 +18,21 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_now timestamptz;
+  v_now timestamptz := qwf.now();
   v_before bigint;
   v_count int;
   v_rules text[];
   v_groups _qwf.event_group[];
 begin
+  if not exists (  -- nothing to do is the usual case, and takes no lock
+    select from _qwf.event_numbers n
+    where (v_now between n.looked_at and n.looked_at + interval '10 s') is not true
+      or n.timeline is distinct from left(pg_walfile_name(pg_current_wal_lsn()), 8)
+      or exists (select from _qwf.event_log e where e.seq is null and e.id >= n.floor_id)
+      or exists (select from qwf.open_alerts o where o.due_at <= v_now))
+  then
+    return 0;
+  end if;
   select n.last_seq into v_before from _qwf.event_numbers n for no key update skip locked;
   if not found then
     return 0;
