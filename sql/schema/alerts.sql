@@ -65,6 +65,7 @@ create table qwf.open_alerts (
 );
 create index open_alerts_due on qwf.open_alerts (due_at) where due_at is not null;
 create index open_alerts_closed on qwf.open_alerts (closed_at) where closed_at is not null;
+create index open_alerts_open on qwf.open_alerts (rule) where closed_at is null;
 create index open_alerts_run on qwf.open_alerts (run_id) where run_id is not null;
 comment on table qwf.open_alerts is
   'Alerts, a row for each rule and subject: those that are open, and closed ones until '

@@ -7,17 +7,34 @@ create type _qwf.problem as (path text, problem text, hint text);
 comment on type _qwf.problem is
   'One problem of a definition or a value: where (a JSON path), what, and what to do.';
 
-create type _qwf.event_group as (kind text, names jsonb, seqs bigint[]);
+create type _qwf.event_group as (
+  kind text, counts_as text, names jsonb, subject text, status text, child boolean, labels jsonb,
+  run_id bigint, job_id bigint, events bigint, first_at timestamptz, last_at timestamptz,
+  first_seq bigint, last_seq bigint, times timestamptz[]);
 comment on type _qwf.event_group is
-  'Numbers of the new events that have the same kind and names: a rule looks at those only once.';
+  'New events that mean the same to a rule: what they have in common, how many there are, and '
+  'when; run_id and job_id are those of the last one.';
+
+create type _qwf.alert_terms as (
+  rule text, kinds text[], ends text[], names jsonb, label jsonb, status text, by text,
+  notify text, children boolean, more_than int, within interval, pause interval,
+  repeat interval, calm interval);
+comment on type _qwf.alert_terms is
+  'A rule of alerts as columns. ends: kinds of events that end its alerts; pause: the time `for`.';
 
 create type _qwf.alert_change as (
-  key text, subject text, kind text, bad bigint, good_last boolean, first_bad timestamptz,
-  last_bad timestamptz, first_seq bigint, last_seq bigint, run_id bigint,
-  job_id bigint, times timestamptz[]);
+  rule text, key text, subject text, kind text, bad bigint, good_last boolean,
+  first_bad timestamptz, last_bad timestamptz, first_seq bigint, last_seq bigint, run_id bigint,
+  job_id bigint, times timestamptz[], paired boolean, more_than int, within interval,
+  pause interval, repeat interval, calm interval);
 comment on type _qwf.alert_change is
   'Meaning of new events to a rule, of one subject: how many are bad, when, and whether a good '
-  'end came last.';
+  'end came last; paired: a good end may come. Then the terms of the rule.';
+
+create type _qwf.due_message as (rule text, alert_id bigint, state text, count bigint);
+comment on type _qwf.due_message is
+  'A message to be sent: of which rule and alert (null: of none), its state, and how many it '
+  'counts.';
 
 create type _qwf.finding as (level text, subject text, says text, hint text);
 comment on type _qwf.finding is

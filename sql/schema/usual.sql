@@ -84,4 +84,32 @@ comment on table _qwf.late_jobs is 'Running jobs of which an event job_late tell
 comment on column _qwf.late_jobs.job_id is 'The job.';
 comment on column _qwf.late_jobs.attempt is 'Its attempt.';
 
+create table _qwf.run_totals (
+  workflow text not null,
+  status text not null,
+  count bigint not null,
+  seconds float8 not null,
+  edges bigint[] not null,
+  primary key (workflow, status)
+) with (fillfactor = 50);
+comment on table _qwf.run_totals is 'All runs that ended, by workflow and status, for the metrics.';
+comment on column _qwf.run_totals.workflow is 'The workflow.';
+comment on column _qwf.run_totals.status is 'How they ended.';
+comment on column _qwf.run_totals.count is 'How many.';
+comment on column _qwf.run_totals.seconds is
+  'Sum of their times, without the time that they waited for answers.';
+comment on column _qwf.run_totals.edges is
+  'How many took less than each of the 17 edges of the metrics, see _edge_counts().';
+
+create table _qwf.event_totals (
+  kind text primary key,
+  count bigint not null,
+  failed_alerts bigint not null
+) with (fillfactor = 50);
+comment on table _qwf.event_totals is 'All events that got a number, by kind, for the metrics.';
+comment on column _qwf.event_totals.kind is 'Kind of event.';
+comment on column _qwf.event_totals.count is 'How many.';
+comment on column _qwf.event_totals.failed_alerts is
+  'How many of them tell that a rule or the delivery of a message failed.';
+
 commit;

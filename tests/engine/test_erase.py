@@ -101,6 +101,8 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.waits: kind",
         "qwf.worker_controls: desired_state stop_policy",
         "_qwf.event_log: kind",
+        "_qwf.event_totals: kind",
+        "_qwf.run_totals: workflow status",
         "_qwf.event_numbers: timeline",
         "_qwf.locks: name",
         "_qwf.open_states: kind subject names",

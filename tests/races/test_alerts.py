@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from support.planted_bugs import put_in
+from support.planted_bugs import ALERT_BUGS, put_in
 
 Db = psycopg.Connection[Any]
 RULE = json.dumps({"when": ["job_failed"], "by": "job", "do": {"receiver": "ops"}})
@@ -89,7 +89,7 @@ def test_a_dropped_rule_sends_nothing_that_was_due(db: Db) -> None:
 
 BUGS = [
     ("_qwf.number_and_match", "for no key update skip locked", "for no key update"),
-    ("_qwf.number_and_match", "e.seq > v_before", "e.seq >= 0"),
+    ("_qwf.group_events", "e.seq > p_from", "e.seq >= 0"),
     ("qwf.set_alert", "perform from _qwf.event_numbers n for no key update;", ""),
 ]
 TESTS = [
@@ -106,3 +106,38 @@ def test_a_planted_bug_is_found(db: Db, dsn: str, at: int) -> None:
     db.execute("set lock_timeout = '2 s'")
     with pytest.raises((AssertionError, psycopg.errors.LockNotAvailable, pytest.fail.Exception)):
         TESTS[at](db, dsn)
+
+
+NIGHT = """
+select qwf.set_alert('r', '{"when": ["job_failed"], "by": "job", "within": "1 s",
+  "do": {"receiver": "ops"}}');
+select qwf.set_alert('many', '{"when": ["job_failed"], "by": "rule", "more_than": 5, "within": 9,
+  "do": {"task": "told"}}');
+select qwf.register_workflow('{"name": "w", "expect": {"starts_within": "1 min"},
+  "steps": [{"id": "a", "node": "a", "queue": "cpu"}]}');
+select qwf.create_queue('slow', expect => '{"starts_within": "1 min"}');
+select qwf.enqueue('t', queue => 'slow');
+update qwf.jobs set queued_at = queued_at - interval '1 h';
+select qwf.enqueue_run('w') from generate_series(1, 2);
+update qwf.runs set created_at = created_at - interval '1 h';
+select qwf.tick();
+"""
+WRONG = "select distinct invariant from qwf.check_invariants()"
+
+
+@pytest.mark.parametrize("invariant", [None, *ALERT_BUGS])
+def test_the_invariants_know_alerts_and_late_work(db: Db, dsn: str, invariant: str | None) -> None:
+    """A night in which much goes wrong breaks none of them; with a bug it breaks its own."""
+    if invariant:
+        put_in(dsn, *ALERT_BUGS[invariant])
+    for statement in NIGHT.split(";\n"):
+        db.execute(statement or "select 1")
+    fails(db, 30)
+    db.execute("select qwf.claim('cpu', 'w', 1)")
+    db.execute("select qwf.finish(id, token, 'completed') from qwf.jobs where token is not null")
+    for _ in range(3):
+        db.execute("select qwf.tick()")
+    db.execute("select pg_sleep(1.1)")
+    db.execute("select qwf.tick()")
+    found = [name for (name,) in db.execute(WRONG).fetchall()]
+    assert found == [] if invariant is None else invariant in found

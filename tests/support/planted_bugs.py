@@ -297,6 +297,76 @@ SIGNAL_BUGS = {
 }
 
 
+# What check_invariants() finds about alerts and late work, the invariant beside each.
+ALERT_BUGS = {
+    "an alert keeps times only until it opens": (
+        "_qwf.apply_changes",
+        "case when m.open then '{}' else m.recent end as recent",
+        "m.recent",
+    ),
+    "an open alert has told somebody or will": (
+        "_qwf.apply_changes",
+        "case when m.opens then greatest(p_now + m.pause, m.sent_at + m.repeat)",
+        "case when false then p_now",
+    ),
+    "an open alert has counted an event": (
+        "_qwf.apply_changes",
+        "then greatest(m.bad, cardinality(m.recent))",
+        "then 0",
+    ),
+    "an alert counts events that have a number": (
+        "_qwf.fold_events",
+        "f.first_bad,\n    f.last_bad, h.run_id",
+        "f.first_bad,\n    f.last_bad + 1000, h.run_id",
+    ),
+    "nothing is due of a closed alert": (
+        "_qwf.close_due",
+        "close_at = null, send_at = null,",
+        "close_at = null,",
+    ),
+    "a rule sends at most 20 messages in an hour": (
+        "_qwf.send_due",
+        "where d.place <= d.room",
+        "where true",
+    ),
+    "a run that is marked as late was told": (
+        "_qwf.judge_runs",
+        "v_late -> h.id::text from held h;",
+        "v_late -> h.id::text from held h where false;",
+    ),
+    "a run that was told to be late is marked": (
+        "_qwf.judge_runs",
+        "set late_at = p_now",
+        "set late_at = null",
+    ),
+    "a trouble that is open was told": (
+        "_qwf.tell_states",
+        "where p_begin is not null",
+        "where false",
+    ),
+    "what is usual counts its times": (
+        "_qwf.merge_usual",
+        "coalesce(sum(c), 0)",
+        "coalesce(sum(c), 0) + 1",
+    ),
+    "no more ends of runs are counted than there were": (
+        "_qwf.add_totals",
+        "select e.workflow, e.status, count(*), sum(e.seconds),",
+        "select e.workflow, e.status, 0, sum(e.seconds),",
+    ),
+    "no event is counted twice": (
+        "_qwf.add_totals",
+        "e.seq > p_from and",
+        "e.seq >= p_from - 1 and",
+    ),
+    "only events with a number are learned": (
+        "_qwf.learn_runs",
+        "set learned_seq = v_last;",
+        "set learned_seq = v_last + 1000;",
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(

@@ -46,4 +46,5 @@ def empty(dsn: str) -> None:
         conn.execute(sql.SQL("truncate {}").format(tables))
         conn.execute("update qwf.limit_slots set job_id = null where job_id is not null")
         conn.execute(NO_NUMBERS)
+        conn.execute("update _qwf.judged set learned_seq = 0, run_floor = 0")
         conn.execute("update qwf.limit_starts set used_at = '-infinity'")

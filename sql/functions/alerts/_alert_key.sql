@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/alerts/_alert_key
 -- Purpose: Returns which events of a rule are one alert: those with the same key.
--- Guarantees: A question is always one by itself, and what ends it has the same key. PostgreSQL
---   inlines it.
+-- Guarantees: A question is always one by itself, and what ends it has the same key. An event
+--   without a job and a run counts by its subject where others count by those. PostgreSQL inlines
+--   it.
 -- Called by: _fold_events.
 
 begin;
@@ -17,10 +18,10 @@ as $$
     when p_by = 'rule' then ''
     when starts_with(p_by, 'label.') then coalesce(p_labels ->> substr(p_by, 7), '')
     when p_by = 'run' and p_run is not null then 'run ' || p_run
-    when p_counts_as = 'alert_failed' then p_names ->> 'alert'
+    when p_counts_as = 'alert_failed' then coalesce(p_names ->> 'alert', '')
     when p_by = 'job' or p_by = 'subject' and (starts_with(p_kind, 'question')
         or not p_bad and p_kind in ('expired', 'cancelled'))
-      then coalesce('job ' || p_job, 'run ' || p_run)
+      then coalesce('job ' || p_job, 'run ' || p_run, p_subject, '')
     when p_by in ('subject', 'run') then coalesce(p_subject, '')
     else coalesce(p_names ->> p_by, '') end
 $$;

@@ -2,7 +2,7 @@
 -- Purpose: Returns the message of an alert as its receiver gets it.
 -- Guarantees: Its id is unique among all databases, and the same in each try. It has no inputs and
 --   no outputs; an error is one line.
--- Called by: _send_message.
+-- Called by: _send_messages.
 
 begin;
 

@@ -1,25 +1,27 @@
 -- Deploy qwf:functions/alerts/_end_questions
--- Purpose: Closes the alerts about questions of runs that have ended.
--- Called by: _try_rule.
+-- Purpose: Closes the alerts about questions of runs that have ended since the event p_from.
+-- Called by: _try_rules.
 
 begin;
 
-create function _qwf.end_questions(
-  p_rule qwf.alerts, p_groups _qwf.event_group[], p_now timestamptz)
-returns void
+create function _qwf.end_questions(p_rules text[], p_from bigint, p_now timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
 as $$
 begin
-  if 'question_asked' = any (p_rule.kinds) then
+  if exists (
+    select from qwf.alerts a where a.name = any (p_rules) and 'question_asked' = any (a.kinds))
+  then
     update qwf.open_alerts o set close_at = p_now
-    where o.rule = p_rule.name and o.kind = 'question_asked' and o.closed_at is null
-      and o.run_id = any (array(
-        select e.run_id from unnest(p_groups) g
-        cross join lateral unnest(g.seqs) s (seq)
-        join _qwf.event_log e on e.seq = s.seq
-        where g.kind = 'run_ended' and e.seq > o.last_seq));
+    from (
+      select e.run_id, max(e.seq) as seq from _qwf.event_log e
+      where e.seq > p_from and e.kind = 'run_ended' group by e.run_id) e
+    where o.run_id = e.run_id and e.seq > o.last_seq and o.kind = 'question_asked'
+      and o.closed_at is null and o.rule = any (p_rules);
   end if;
 end $$;
 

@@ -1,79 +1,75 @@
 -- Deploy qwf:functions/alerts/_fold_events
--- Purpose: Returns what new events mean to a rule: a row for each subject, with
---   the bad ones counted, and whether a good end came last.
+-- Purpose: Returns what groups of new events mean to rules: a row for each rule and key, with the
+--   bad ones counted, and whether a good end came last.
 -- Guarantees: Events of jobs and runs that an alert made count only for rules on alert_failed, and
---   those of such a rule's own jobs for none. Reads events by their numbers; labels are read only
---   if the rule asks for them.
--- Called by: _try_rule.
+--   those of such a rule's own jobs for none. One statement for all rules: each looks at a group
+--   once, however many events it has.
+-- Called by: _try_rules.
 
 begin;
 
-create function _qwf.fold_events(p_rule qwf.alerts, p_groups _qwf.event_group[])
+create function _qwf.fold_events(p_terms _qwf.alert_terms[], p_groups _qwf.event_group[])
 returns setof _qwf.alert_change
 language plpgsql stable
+rows 5000
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_bitmapscan = off
+set enable_sort = off
 set jit = off
-set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_where jsonb := p_rule.rule -> 'where';
-  v_names jsonb := v_where - '{status,label}'::text[];
-  v_label jsonb := v_where -> 'label';
-  v_status text := v_where ->> 'status';
-  v_by text := p_rule.rule ->> 'by';
-  v_on_label text := substring(v_by from '^label[.](.*)');
-  v_many boolean := p_rule.rule ->> 'more_than' <> '0';
-  v_children boolean := p_rule.rule -> 'children';
-  v_ends text[] := array(
-    select unnest(k.ends) from _qwf.alert_kinds() k where k.kind = any (p_rule.kinds));
+  v_paired text[] := array(select k.kind from _qwf.alert_kinds() k where k.ends <> '{}');
 begin
   return query
-  with happened as (
-    select e.*, case when e.names ? 'alert' then _qwf.alert_kind(e) else e.kind end as counts_as
-    from unnest(p_groups) g
-    cross join lateral unnest(g.seqs) s (seq)
-    join _qwf.event_log e on e.seq = s.seq
-    where (g.kind = any (p_rule.kinds || v_ends)
-        or 'alert_failed' = any (p_rule.kinds) and g.names ? 'alert')
-      and (v_names = '{}' or g.names @> v_names)
-      and (p_rule.notify is null or g.names ->> 'notify' = p_rule.notify)
-      and (v_children or not e.detail ? 'parent')
-  ), labelled as (
-    select h.*, l.labels,
-      coalesce(h.counts_as = any (p_rule.kinds) and (h.counts_as <> 'run_ended'
-        or v_status in ('any', h.detail ->> 'status')), false) as bad
-    from happened h
-    left join lateral (
-      select coalesce((select r.labels from qwf.runs r where r.id = h.run_id),
-        (select j.labels from qwf.jobs j where j.id = h.job_id)) as labels
-      where v_label is not null or v_on_label is not null) l on true
-  ), keyed as (
-    select l.*, _qwf.alert_key(v_by, l.counts_as, l.bad, l.kind, l.seq, l.run_id, l.job_id,
-      l.subject, l.names, l.labels) as key
-    from labelled l
-    where (v_label is null or l.labels @> v_label)
-      and (l.bad or l.kind = any (v_ends) and (l.kind <> 'run_ended'
-        or v_status = 'failed' and l.detail ->> 'status' = 'completed'))
-  ), folded as (
-    select k.key, count(*) filter (where k.bad) as bad, max(k.seq) as last,
-      min(k.seq) filter (where k.bad) as first_bad, max(k.seq) filter (where k.bad) as last_bad,
-      min(k.at) filter (where k.bad) as first_at, max(k.at) filter (where k.bad) as last_at,
-      (array_agg(k.at order by k.seq desc) filter (where k.bad and v_many))[:1001] as times
-    from keyed k
-    group by k.key
+  with happened as materialized (
+    select g.* from unnest(p_groups) g
+  ), pair as (
+    select t.rule, t.by, t.more_than > 0 as many, h.*, b.bad
+    from unnest(p_terms) t
+    cross join happened h
+    cross join lateral (
+      select coalesce(h.counts_as = any (t.kinds) and (h.counts_as <> 'run_ended'
+        or t.status in ('any', h.status)), false) as bad) b
+    where (b.bad or h.kind = any (t.ends) and (h.kind <> 'run_ended'
+        or t.status = 'failed' and h.status = 'completed'))
+      and (t.names = '{}' or h.names @> t.names)
+      and (t.label is null or h.labels @> t.label)
+      and (t.notify is null or h.names ->> 'notify' = t.notify)
+      and (t.children or not h.child)
+  ), folded as materialized (
+    select p.rule, k.key, max(p.last_seq) as last,
+      coalesce(sum(p.events) filter (where p.bad), 0)::bigint as bad,
+      min(p.first_seq) filter (where p.bad) as first_bad,
+      max(p.last_seq) filter (where p.bad) as last_bad,
+      min(p.first_at) filter (where p.bad) as first_at,
+      max(p.last_at) filter (where p.bad) as last_at,
+      array_agg(p.last_seq) filter (where p.bad and p.many) as parts
+    from pair p
+    cross join lateral (
+      select _qwf.alert_key(p.by, p.counts_as, p.bad, p.kind, p.last_seq, p.run_id, p.job_id,
+        p.subject, p.names, p.labels) as key) k
+    group by p.rule, k.key
+  ), timed as (  -- only rules with more_than ask when each event was
+    select f.rule, f.key, array_agg(t) as times
+    from folded f
+    cross join lateral unnest(f.parts) s (seq)
+    join happened h on h.last_seq = s.seq
+    cross join lateral unnest(h.times) t
+    group by f.rule, f.key
   )
-  select f.key,
-    coalesce(case when v_by in ('subject', 'run', 'job', 'event') and n.kind <> 'alert_failed'
-      then k.subject end, f.key),
-    n.kind, f.bad, f.last > coalesce(f.last_bad, 0), f.first_at, f.last_at, f.first_bad,
-    f.last_bad, k.run_id, k.job_id, coalesce(f.times, array[f.last_at])
+  select f.rule, f.key,
+    coalesce(case when r.by in ('subject', 'run', 'job', 'event')
+      and h.counts_as <> 'alert_failed' then h.subject end, f.key),
+    h.counts_as, f.bad, f.last > coalesce(f.last_bad, 0), f.first_at, f.last_at, f.first_bad,
+    f.last_bad, h.run_id, h.job_id, coalesce(t.times, array[f.last_at]),
+    case when h.counts_as = 'run_ended' then r.status = 'failed'
+      else h.counts_as = any (v_paired) end,
+    r.more_than, r.within, r.pause, r.repeat,
+    case when h.counts_as = 'question_asked' then '0' else r.calm end
   from folded f
-  left join _qwf.event_log k on k.seq = f.last_bad
-  left join lateral (
-    select case when k.names ? 'alert' then _qwf.alert_kind(k) else k.kind end as kind) n on true
-  order by f.last;
+  join unnest(p_terms) r on r.rule = f.rule
+  left join happened h on h.last_seq = f.last_bad
+  left join timed t on t.rule = f.rule and t.key = f.key
+  order by f.rule, f.last;
 end $$;
 
 commit;

@@ -3,8 +3,8 @@
 --   in one transaction: each event meets each rule exactly once, and so does the job that a rule
 --   makes.
 -- Guarantees: Reads the last number under its lock, then numbers, then matches, each in a statement
---   of its own. Without a rule it is number_events() and a look at two indexes. A rule that raises
---   gets last_error, and the others go on.
+--   of its own; all rules at once. Without a rule it is number_events() and a look at two indexes.
+--   A rule that raises gets last_error, and the others go on.
 -- Locks: the row of event_numbers; while another transaction has it, it does nothing.
 -- Notifies: qwf_events, and sleepers of the queues of what the rules enqueue.
 -- Called by: _tick_part.
@@ -21,27 +21,38 @@ declare
   v_now timestamptz := qwf.now();
   v_before bigint;
   v_count int;
+  v_rules text[];
   v_groups _qwf.event_group[];
 begin
+  if not exists (  -- nothing to do is the usual case, and takes no lock
+    select from _qwf.event_numbers n
+    where (v_now between n.looked_at and n.looked_at + interval '10 s') is not true
+      or n.timeline is distinct from left(pg_walfile_name(pg_current_wal_lsn()), 8)
+      or exists (select from _qwf.event_log e where e.seq is null and e.id >= n.floor_id)
+      or exists (select from qwf.open_alerts o where o.due_at <= v_now))
+  then
+    return 0;
+  end if;
   select n.last_seq into v_before from _qwf.event_numbers n for no key update skip locked;
   if not found then
     return 0;
   end if;
-  v_count := _qwf.number_events(  -- a rule looks at each event: fewer in one transaction
-    case when exists (select from qwf.alerts) then 1000 else 5000 end);
+  v_count := _qwf.number_events(  -- such a rule may open an alert for each event
+    case when _qwf.alert_rules(true) = '{}' then 5000 else 1000 end);
   if v_count > 0 then
-    v_groups := array(
-      select (e.kind, e.names, array_agg(e.seq))::_qwf.event_group
-      from _qwf.event_log e
-      where e.seq > v_before and (e.names ? 'notify' or exists (select from qwf.alerts))
-      group by e.kind, e.names);
-    perform _qwf.add_notify_rules(v_groups);
-    perform _qwf.try_rule(a, v_groups) from qwf.alerts a order by a.name;
+    v_groups := array(select g from _qwf.group_events(v_before, false) g);
+    if cardinality(v_groups) > 0 then
+      perform _qwf.add_notify_rules(v_groups);
+      perform _qwf.try_rules(_qwf.alert_rules(false), v_groups, v_before);
+      v_rules := _qwf.alert_rules(true);
+      perform _qwf.try_rules(v_rules, array(select g from _qwf.group_events(v_before, true) g),
+        v_before)
+      where v_rules <> '{}';
+    end if;
   end if;
-  perform _qwf.try_rule(a)
-  from qwf.alerts a
-  where a.name in (select o.rule from qwf.open_alerts o where o.due_at <= v_now)
-  order by a.name;
+  v_now := qwf.now();  -- later than what was found: without `for` it is due at once
+  v_rules := array(select distinct o.rule from qwf.open_alerts o where o.due_at <= v_now);
+  perform _qwf.try_rules(v_rules) where v_rules <> '{}';
   return v_count;
 end $$;
 

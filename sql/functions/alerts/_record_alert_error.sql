@@ -3,7 +3,7 @@
 --   reason than the last one.
 -- Raises: an error that passes, again: then all that the tick has matched is undone and comes
 --   again.
--- Called by: _try_rule.
+-- Called by: _try_rules.
 
 begin;
 

@@ -1,15 +1,15 @@
 -- Deploy qwf:functions/alerts/_send_due
--- Purpose: Closes the alerts of a rule that are over, and sends the messages that are due.
+-- Purpose: Closes the alerts of rules that are over, and sends the messages that are due.
 -- Guarantees: What opened and closed before its message was due sends none. At most 20 messages of
 --   a rule open or repeat within an hour; then one of state storm says how many subjects are left,
 --   and they wait until the hour is over.
 -- Notifies: sleepers of the queue of the messages.
 -- Raises: what the action raises.
--- Called by: _try_rule.
+-- Called by: _try_rules.
 
 begin;
 
-create function _qwf.send_due(p_rule qwf.alerts, p_now timestamptz) returns void
+create function _qwf.send_due(p_rules text[], p_now timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -17,41 +17,48 @@ set jit = off
 as $$
 declare
   v_most constant int := 20;
-  v_repeat interval := make_interval(secs => (p_rule.rule ->> 'repeat')::float);
-  v_rule qwf.alerts;
-  v_left bigint;
-  v_alert qwf.open_alerts;
+  v_sent _qwf.due_message[];
+  v_storms _qwf.due_message[];
 begin
-  perform _qwf.close_due(p_rule, p_now);
+  perform _qwf.close_due(p_rules, p_now);
   update qwf.alerts a set hour_began = p_now, hour_messages = 0, storm_at = null
-  where a.name = p_rule.name
+  where a.name = any (p_rules)
     and (p_now between a.hour_began and a.hour_began + interval '1 h') is not true;
-  select a.* into v_rule from qwf.alerts a where a.name = p_rule.name;
-  for v_alert in
-    select o.* from qwf.open_alerts o
-    where o.rule = p_rule.name and o.send_at <= p_now
-    order by o.send_at, o.id
-    limit greatest(v_most - v_rule.hour_messages, 0)
-  loop
-    perform _qwf.send_message(v_rule, v_alert, case
-      when v_alert.sent_at >= v_alert.opened_at then 'still' else 'open' end, v_alert.events);
-    update qwf.open_alerts o set
-      messages = o.messages + 1, sent_at = p_now, told = o.events,
-      send_at = case when v_repeat > '0' then p_now + v_repeat end
-    where o.id = v_alert.id;
-    v_rule.hour_messages := v_rule.hour_messages + 1;
-  end loop;
-  select count(*) into v_left
-  from qwf.open_alerts o where o.rule = p_rule.name and o.send_at <= p_now;
-  if v_left > 0 then
-    perform _qwf.send_message(v_rule, null, 'storm', v_left) where v_rule.storm_at is null;
-    v_rule.storm_at := coalesce(v_rule.storm_at, p_now);
-    update qwf.open_alerts o set send_at = v_rule.hour_began + interval '1 h'
-    where o.rule = p_rule.name and o.send_at <= p_now;
-  end if;
-  update qwf.alerts a set
-    hour_messages = v_rule.hour_messages, storm_at = v_rule.storm_at
-  where a.name = p_rule.name;
+  v_sent := array(
+    select (d.rule, d.id, d.state, d.events)::_qwf.due_message
+    from (
+      select o.rule, o.id, o.events, o.send_at, v_most - a.hour_messages as room,
+        case when o.sent_at >= o.opened_at then 'still' else 'open' end as state,
+        row_number() over (partition by o.rule order by o.send_at, o.id) as place
+      from qwf.open_alerts o join qwf.alerts a on a.name = o.rule
+      where o.due_at <= p_now and o.send_at <= p_now and o.rule = any (p_rules)) d
+    where d.place <= d.room
+    order by d.rule, d.place);
+  perform _qwf.send_messages(v_sent);
+  update qwf.open_alerts o set messages = o.messages + 1, sent_at = p_now, told = o.events,
+    send_at = case when a.rule ->> 'repeat' <> '0'
+      then p_now + make_interval(secs => (a.rule ->> 'repeat')::float) end
+  from unnest(v_sent) m join qwf.alerts a on a.name = m.rule
+  where o.id = m.alert_id;
+  with put_off as (
+    update qwf.open_alerts o set send_at = a.hour_began + interval '1 h'
+    from qwf.alerts a
+    where a.name = o.rule and o.due_at <= p_now and o.send_at <= p_now and o.rule = any (p_rules)
+    returning o.rule
+  )
+  select array_agg((l.rule, null, 'storm', l.number)::_qwf.due_message order by l.rule)
+  into v_storms
+  from (select p.rule, count(*) as number from put_off p group by p.rule) l;
+  perform _qwf.send_messages(array(
+    select m from unnest(v_storms) m join qwf.alerts a on a.name = m.rule
+    where a.storm_at is null order by m.rule));
+  update qwf.alerts a set hour_messages = a.hour_messages + s.number,
+    storm_at = coalesce(a.storm_at, case when a.name = any (array(
+      select m.rule from unnest(v_storms) m)) then p_now end)
+  from (
+    select r.name, count(m) as number
+    from unnest(p_rules) r (name) left join unnest(v_sent) m on m.rule = r.name group by r.name) s
+  where a.name = s.name;
 end $$;
 
 commit;

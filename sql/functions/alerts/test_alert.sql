@@ -12,15 +12,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_rule qwf.alerts;
-  v_message qwf.alert_messages;
+  v_id bigint;
 begin
-  select a.* into v_rule from qwf.alerts a where a.name = test_alert.name;
+  perform from qwf.alerts a where a.name = test_alert.name;
   if not found then
     perform _qwf.raise_no_such_alert(test_alert.name);
   end if;
-  v_message := _qwf.send_message(v_rule, null, 'test', 0);
-  return coalesce(v_message.sent_job, v_message.sent_run);
+  select coalesce(m.sent_job, m.sent_run) into v_id
+  from _qwf.send_messages(array[(test_alert.name, null, 'test', 0)::_qwf.due_message]) m;
+  return v_id;
 end $$;
 comment on function qwf.test_alert is
   'Sends a test message as the rule sends its messages, and returns the job or run that delivers '

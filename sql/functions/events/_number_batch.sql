@@ -46,7 +46,7 @@ begin
     subject = coalesce(e.subject, n.subject),
     names = coalesce(n.names || e.names, n.names, e.names)
   from named n
-  where e.id = n.id and e.seq is null;
+  where e.id = n.id and coalesce(e.seq, 0) = 0;  -- not `is null`: by id, not by event_log_new
   get diagnostics v_count = row_count;
   return v_count;
 end $$;

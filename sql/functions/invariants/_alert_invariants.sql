@@ -16,6 +16,22 @@ as $$
     format('message due %s, closes %s', o.send_at, o.close_at)
   from qwf.open_alerts o where o.closed_at is not null and o.due_at is not null
   union all
+  select 'an open alert has counted an event', 'alert ' || o.id, format('%s events', o.events)
+  from qwf.open_alerts o where o.opened_at is not null and o.closed_at is null and o.events < 1
+  union all
+  select 'an alert counts events that have a number', 'alert ' || o.id,
+    format('%s to %s of %s', o.first_seq, o.last_seq, n.last_seq)
+  from qwf.open_alerts o cross join _qwf.event_numbers n
+  where o.last_seq not between o.first_seq and n.last_seq
+  union all
+  select 'an alert keeps times only until it opens', 'alert ' || o.id, format('%s', o.recent)
+  from qwf.open_alerts o
+  where o.recent <> '{}' and (o.opened_at is not null or o.closed_at is not null)
+  union all
+  select 'a rule sends at most 20 messages in an hour', 'rule ' || a.name,
+    format('%s messages', a.hour_messages)
+  from qwf.alerts a where a.hour_messages > 20
+  union all
   select 'an alert that only counts will close', 'alert ' || o.id, format('%s events', o.events)
   from qwf.open_alerts o where num_nonnulls(o.opened_at, o.closed_at, o.close_at) = 0
   union all

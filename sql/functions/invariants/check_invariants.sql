@@ -33,6 +33,8 @@ as $$
   select * from _qwf.signal_invariants()
   union all
   select * from _qwf.alert_invariants()
+  union all
+  select * from _qwf.late_invariants()
 $$;
 comment on function qwf.check_invariants is
   'Violated invariants: which, of which job, run, limit, schedule or sequence, and the numbers. A '

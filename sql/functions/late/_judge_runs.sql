@@ -16,6 +16,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_nestloop = off  -- statistics taken when no run was open join each run with each workflow
+set enable_mergejoin = off
 set jit = off
 as $$
 declare
@@ -36,7 +38,9 @@ begin
     left join lateral (
       select x.definition -> 'expect' as expect
       from qwf.workflows x where x.name = d.workflow and x.current offset 0) w on true
-    left join qwf.usual_times u on u.kind = 'run' and u.name = d.workflow and u.node = ''
+    left join lateral (
+      select x.runs, x.p95 from qwf.usual_times x
+      where x.kind = 'run' and x.name = d.workflow and x.node = '' offset 0) u on true
   ), late as (
     select o.id, jsonb_strip_nulls(case when o.status = 'running'
       then jsonb_build_object('runs_for', floor(t.ran), 'usual', e.p95, 'expected', e.after)
@@ -62,7 +66,7 @@ begin
     order by r.id
     for no key update skip locked
   ), marked as (
-    update qwf.runs r set late_at = p_now from held h where r.id = h.id
+    update qwf.runs r set late_at = p_now where r.id = any (array(select h.id from held h))
   )
   insert into _qwf.event_log (at, run_id, kind, subject, detail)
   select p_now, h.id, 'run_late', h.workflow, v_late -> h.id::text from held h;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/metrics/_edge_counts
 -- Purpose: Returns how many times of a histogram are below each of the 17 edges of the metrics:
 --   0.001 * 1.2^(6n) seconds, every sixth of _histogram.
--- Called by: _histogram_metrics.
+-- Called by: _add_totals, _histogram_metrics.
 
 begin;
 
@@ -10,20 +10,15 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_edges bigint[] := '{}';
-  v_sum bigint := 0;
-  v_place int := 0;
-  v_count bigint;
+  c bigint[] := p_counts || array_fill(0::bigint, array[97]);
+  v_sum bigint := c[1];
+  v_edges bigint[] := array[c[1]];
 begin
-  foreach v_count in array p_counts loop
-    v_sum := v_sum + v_count;
-    if v_place % 6 = 0 then
-      v_edges := v_edges || v_sum;
-    end if;
-    v_place := v_place + 1;
-    exit when v_place > 96;
+  for at in 2..92 by 6 loop
+    v_sum := v_sum + c[at] + c[at + 1] + c[at + 2] + c[at + 3] + c[at + 4] + c[at + 5];
+    v_edges := v_edges || v_sum;
   end loop;
-  return v_edges || array_fill(v_sum, array[17 - cardinality(v_edges)]);
+  return v_edges;
 end $$;
 
 commit;

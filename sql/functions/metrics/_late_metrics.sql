@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/metrics/_late_metrics
--- Purpose: Returns what is late, when workflows last succeeded, and what happened.
+-- Purpose: Returns what is late, and when workflows last succeeded.
 -- Guarantees: Names the 200 workflows and schedules that come first by name; the others have no
 --   figure of their own. Reads one row for each, and the newest 100,000 open runs.
 -- Called by: metrics_of.
@@ -12,11 +12,17 @@ as $$
   select m.name, jsonb_build_object('workflow', w.name), m.value, 'gauge', m.help
   from (select) one
   left join (
-    select u.name, u.last_success, u.last_seconds, (
-      select count(*) from qwf.runs r
-      where r.status in ('queued', 'running', 'awaiting_input') and r.late_at is not null
-        and r.workflow = u.name) as late
-    from qwf.usual_times u where u.kind = 'run' order by u.name limit 200) w on true
+    select u.name, u.last_success, u.last_seconds, coalesce(l.runs, 0) as late
+    from (
+      select x.name, x.last_success, x.last_seconds from qwf.usual_times x
+      where x.kind = 'run' order by x.name limit 200) u
+    left join (
+      select r.workflow, count(*) as runs
+      from (
+        select o.workflow, o.late_at from qwf.runs o
+        where o.status in ('queued', 'running', 'awaiting_input')
+        order by o.id desc limit 100000) r
+      where r.late_at is not null group by r.workflow) l on l.workflow = u.name) w on true
   cross join lateral (values
     ('qwf_workflow_last_success_timestamp_seconds', date_part('epoch', w.last_success),
       'When a run of the workflow last completed.'),
@@ -41,13 +47,6 @@ as $$
   from (select) one
   left join (
     select s.kind, count(*) as troubles from _qwf.open_states s group by s.kind) o on true
-  union all
-  select 'qwf_events_total', '{}', n.last_seq, 'counter', 'Events that have a number.'
-  from _qwf.event_numbers n
-  union all
-  select 'qwf_feed_lag_seconds', '{}', coalesce(date_part('epoch', qwf.now() - (
-      select e.at from _qwf.event_log e where e.seq is null order by e.id limit 1)), 0), 'gauge',
-    'Age of the oldest event without a number.'
 $$;
 
 commit;

@@ -24,7 +24,9 @@ begin
     when 'queues' then v_found := array(select m from _qwf.queue_metrics() m);
     when 'workers' then v_found := array(select m from _qwf.worker_metrics() m);
     when 'attempts' then v_found := array(select m from _qwf.attempt_metrics() m);
-    when 'histograms' then v_found := array(select m from _qwf.histogram_metrics() m);
+    when 'histograms' then  -- many rows; it returns all or none, because it is not inlined
+      return query select * from _qwf.histogram_metrics();
+    when 'events' then v_found := array(select m from _qwf.event_metrics() m);
     when 'late' then v_found := array(select m from _qwf.late_metrics() m);
     when 'runs' then v_found := array(select m from _qwf.run_metrics() m);
     when 'upkeep' then v_found := array(select m from _qwf.upkeep_metrics() m);

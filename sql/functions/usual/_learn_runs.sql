@@ -45,6 +45,7 @@ begin
     return 0;
   end if;
   update _qwf.judged g set learned_seq = v_last;
+  perform _qwf.add_totals(v_from, v_last, v_ended);
   perform _qwf.merge_usual(array_agg(w.row), 60)
   from (
     select ('run', e.workflow, '',

@@ -9,8 +9,8 @@ begin;
 create view qwf.metrics as
 with found as materialized (
   select m.*
-  from unnest('{queues,workers,attempts,histograms,late,runs,upkeep,limits,model servers}'::text[]
-    || case when pg_is_in_recovery() then '{}' else '{tables}'::text[] end)
+  from unnest('{queues,workers,attempts,histograms,events,late,runs,upkeep,limits,model servers}'
+    ::text[] || case when pg_is_in_recovery() then '{}' else '{tables}'::text[] end)
     with ordinality p (part, place)
   cross join lateral _qwf.metrics_of(p.part) m
   union all
