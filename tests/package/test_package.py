@@ -46,7 +46,8 @@ NEEDED_BY_MAKE_TEST = (
     "systemd/qwf-web.service",
 )
 EXTRAS = {
-    "agent", "bench", "cli", "demo", "dev", "embedded", "nvidia", "site", "test", "testing", "web",
+    "agent", "bench", "cli", "demo", "dev", "embedded", "nvidia", "otel", "site", "test", "testing",
+    "web",
 }  # fmt: skip
 
 Run = Callable[..., str]
