@@ -7,8 +7,11 @@ which a thread empties once a second, and for a last time before the process end
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable
 
 from opentelemetry import trace
@@ -18,6 +21,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 DELAY = "OTEL_BSP_SCHEDULE_DELAY"
 DELAY_MS = 1000.0  # what a child that is killed had not sent is lost, so send more often than usual
+SAY_S = 600.0  # how often the log says that spans cannot be sent
 FLUSH_S = 2.0  # longest that a child waits for its last spans to be sent
 
 
@@ -55,7 +59,30 @@ def _provider() -> trace.TracerProvider:
     made = TracerProvider(resource=_resource())
     made.add_span_processor(_processor())
     trace.set_tracer_provider(made)
+    _quiet()
     return made
+
+
+class SeldomHandler(logging.Handler):
+    """Prints the first message, and then at most one in SAY_S: what a child prints goes into the
+    log of the job that runs, and a receiver may be down for days."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._next_at = 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the message, if it is time."""
+        if time.monotonic() >= self._next_at:
+            self._next_at = time.monotonic() + SAY_S
+            print(f"warning: traces: {record.getMessage()}", file=sys.stderr, flush=True)
+
+
+def _quiet() -> None:
+    """Let OpenTelemetry say seldom that it cannot send."""
+    log = logging.getLogger("opentelemetry")
+    log.addHandler(SeldomHandler())
+    log.propagate = False
 
 
 def _resource() -> Resource:

@@ -78,9 +78,9 @@ def _ending(span: Span, job: Job) -> Iterator[None]:
         yield
     except BaseException as error:
         if not _is_no_error(error, job):
-            span.record_exception(error)
+            span.record_exception(error, attributes.of_error(error))
             span.set_attribute(attributes.ERROR_TYPE, attributes.type_of(error))
-            span.set_status(StatusCode.ERROR, f"{type(error).__name__}: {error}")
+            span.set_status(StatusCode.ERROR, attributes.text_of(error))
         raise
     finally:
         span.end()

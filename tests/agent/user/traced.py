@@ -54,6 +54,8 @@ def fail(how: str) -> dict[str, Any] | None:
         raise SystemExit(0)
     if how == "output":
         return {"not": object()}
+    if how == "unsendable":
+        raise OSError(2, "no file", "a\udcff")
     raise LookupError("nobody is there")
 
 
