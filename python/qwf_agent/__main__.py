@@ -205,6 +205,7 @@ class Misconfigured(click.ClickException):
         "stop_grace.", type=SECONDS, metavar="SECONDS")
 @option("--fresh", "Fork a new child for every job.", is_flag=True)
 @option("--reload", "Fork new children when the code of the tasks has changed.", is_flag=True)
+@option("--otel", "Make a span of OpenTelemetry for each body.", is_flag=True)
 @option("--recycle-jobs", "Fork a new child after N jobs. Default: the setting recycle_jobs.",
         type=COUNT, metavar="N")
 @option("--batch", "Maximum number of short jobs to hand to a child at once.",
@@ -261,6 +262,10 @@ def read_options(given: dict[str, Any]) -> AgentOptions:
     given["receivers"] = read_receiver_names(given["queues"])
     if not any(given[way] for way in ("app", "nodes", "allow_commands", "servers", "receivers")):
         raise config.ConfigError(NOTHING_TO_RUN)
+    if given["otel"] and (missing := extras.missing_of_otel()) is not None:
+        raise config.ConfigError(
+            f"--otel: the package {missing} is missing: pip install 'qwf-agent[otel]'"
+        )
     commands = given["allow_commands"]
     if commands is not None and not commands.is_dir():
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")

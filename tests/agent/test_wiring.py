@@ -48,6 +48,7 @@ def given(**inputs: Any) -> JobContext:
         json.dumps(inputs),
         "",
         None,
+        None,
         PLACE,
         None,
     )

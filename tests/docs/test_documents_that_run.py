@@ -56,11 +56,12 @@ def test_the_tutorial_works_as_written(environment: dict[str, str], tmp_path: Pa
         subprocess.run(["qwf", "down"], env=environment)
 
 
-def test_the_page_of_workflows_in_python_works_as_written(
-    environment: dict[str, str], dsn: str, tmp_path: Path
+@pytest.mark.parametrize("page", ["workflows-in-python", "tracing"])
+def test_a_page_works_as_written(
+    page: str, environment: dict[str, str], dsn: str, tmp_path: Path
 ) -> None:
     with reader(tmp_path, {**environment, "QWF_DSN": dsn}, dsn) as one:
-        one.read((DOCS / "workflows-in-python.md").read_text(encoding="utf-8"))
+        one.read((DOCS / f"{page}.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("text", CHAPTERS)

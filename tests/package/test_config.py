@@ -253,7 +253,7 @@ def test_seconds_are_a_number_with_a_bound(nothing_set: Path, key: str, value: s
 def test_a_value_of_another_type_is_refused(nothing_set: Path, key: str, value: str) -> None:
     """true is not the number 1, 2.7 not the whole number 2, and 1 not the text of a name."""
     takes = {
-        "true": ("durable-claims", "fresh", "reload", "until-empty", "verbose"),
+        "true": ("durable-claims", "fresh", "otel", "reload", "until-empty", "verbose"),
         "1": ("slots", "gpu", "vram-mb", "max-rss", "rank", "grace", "recycle-jobs", "batch",
               "lease", "poll", "wait"),
         "2.7": ("grace", "lease", "poll", "wait"),

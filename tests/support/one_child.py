@@ -90,7 +90,8 @@ def one_child(app: str, home: Path) -> Iterator[OneChild]:
     guardian, selector = Guardian(None), selectors.DefaultSelector()
     setup = Setup(
         host="here", app=app, nodes=None, allow_commands=None, environment={},
-        limits=Limits(), max_rss=None, gpu=False, model_idle=60.0, reload=False, mark="test",
+        limits=Limits(), max_rss=None, gpu=False, model_idle=60.0, reload=False, otel=False,
+        mark="test",
     )  # fmt: skip
     slot = Slot(selector, guardian, setup, recycle_jobs=1000)
     child = OneChild(slot, selector, home)

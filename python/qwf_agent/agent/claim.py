@@ -18,7 +18,7 @@ from qwf_agent.child.scoreboard import ProgressRecord
 # the place of the worker; and the others.
 CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
-    "required_model", "inputs", "created_at", "checkpoint",
+    "required_model", "inputs", "created_at", "checkpoint", "queued_s",
 )  # fmt: skip
 AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light", "rated", "alone")
 

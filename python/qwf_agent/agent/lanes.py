@@ -75,6 +75,7 @@ def setup(options: AgentOptions, settings: Settings, card: int | None, mark: str
         options.lanes and options.gpu != "none",
         settings.model_idle,
         options.reload,
+        options.otel,
         mark,
     )
 

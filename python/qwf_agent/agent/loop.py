@@ -385,7 +385,7 @@ class Agent:
         """End the children and the registrations. A card is free when its child has gone."""
         give_up_at = self.shutdown.leave_by(time.monotonic())
         self.children.new_code.stop()
-        self.slots.kill()
+        self.slots.let_end(give_up_at)
         calls = [call for database in self.databases for call in database.leave()]
         while time.monotonic() < give_up_at and not (
             self.slots.have_ended() and all(call.done for _, call in calls)

@@ -38,6 +38,7 @@ class AgentOptions:
     grace: float | None = None
     fresh: bool = False
     reload: bool = False
+    otel: bool = False
     recycle_jobs: int | None = None
     batch: int = 500
     lease: float | None = None

@@ -15,6 +15,8 @@ from qwf_agent.agent.slot import Slot
 
 MEASURE_AFTER_S = 1.0
 FEW = 16  # jobs
+# At the end: how long children may take to end by themselves, and their death when they are killed.
+CHILD_END_S, KILL_S = 3.0, 0.5
 SOON_S = 0.005  # longest body after which a report is worth waiting for
 
 
@@ -36,6 +38,7 @@ class Pool:
         # Whether the child of a slot may load the model that a job needs.
         self.may_load: Callable[[Claim, Slot], bool] | None = None
         self.shapes = BodyShapes()
+        self._kill_at = float("inf")  # at the end of the agent
         self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
@@ -198,13 +201,18 @@ class Pool:
         """Move the jobs that the child of this slot has not started to the head of the backlog."""
         self.backlog.extendleft(reversed(slot.take_back()))
 
-    def kill(self) -> None:
-        """Kill all children."""
+    def let_end(self, give_up_at: float) -> None:
+        """Let the idle children end, which may have spans to send; kill the others, and at last
+        also those that have not ended."""
+        self._kill_at = min(time.monotonic() + CHILD_END_S, give_up_at - KILL_S)
         for slot in self.slots:
-            slot.kill()
+            slot.let_end()
 
     def have_ended(self) -> bool:
-        """Reap the children; True if none is left."""
+        """Reap the children that `let_end` has told; True if none is left."""
+        if time.monotonic() >= self._kill_at:
+            for slot in self.slots:
+                slot.kill()
         return all(slot.process is None or slot.reap() is not None for slot in self.slots)
 
     def slot_of(self, claim: Claim) -> Slot | None:

@@ -172,6 +172,14 @@ class Slot(SlotJobs):
         self._discarded = True
         self.kill()
 
+    def let_end(self) -> None:
+        """Let an idle child, or one that ends already, come to its end; kill any other."""
+        is_idle = self.ready and not self.claims and not self.orders.exist()
+        if is_idle and self.process is not None:
+            self._close(self.process)
+        elif self.ready or self._ready_by < float("inf"):
+            self.kill()
+
     def retire(self) -> None:
         """Give this child no more jobs: it exits after those it has."""
         self._jobs_left = -MAX_JOBS  # stays negative even if jobs are taken back
@@ -182,10 +190,13 @@ class Slot(SlotJobs):
         if self.ready and self.process is not None and self.process.garbled is not None:
             self.kill()  # it gets no more jobs
         if self.process is not None and self.ready and self._jobs_left <= 0 and not self.claims:
-            self.ready = False
-            self._ready_by = float("inf")
-            self.process.close_tickets()
+            self._close(self.process)
         return found
+
+    def _close(self, process: ChildProcess) -> None:
+        """Send no more jobs: the child exits."""
+        self.ready, self._ready_by = False, float("inf")
+        process.close_tickets()
 
     def reap(self) -> ChildDeath | None:
         """The death of the child, or None while it lives."""

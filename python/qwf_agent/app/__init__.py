@@ -36,6 +36,7 @@ from qwf_agent.app.options import (
 )
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
 from qwf_agent.app.statuses import NotCompleted
+from qwf_agent.app.trace_labels import trace_labels, with_trace
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -149,20 +150,20 @@ class Task(Generic[P, R]):
         and the driver's error: SQLSTATE QW005 for a bad value, QW006 for an unknown queue, QW008
         for a key that is taken, with key_mode "refuse".
         """
-        return drive(conn, enqueue_one(self._call(args, kwargs)))
+        return drive(conn, enqueue_one(self._traced(args, kwargs)))
 
     def enqueue_async(
         self, conn: AsyncConnection, /, *args: P.args, **kwargs: P.kwargs
     ) -> Coroutine[Any, Any, Enqueued]:
         """The same as `enqueue`, to be awaited: `conn` is an AsyncConnection of psycopg, a
         connection of asyncpg, or an AsyncSession or AsyncConnection of SQLAlchemy."""
-        return drive_async(conn, enqueue_one(self._call(args, kwargs)))
+        return drive_async(conn, enqueue_one(self._traced(args, kwargs)))
 
     def statement(self, /, *args: P.args, **kwargs: P.kwargs) -> Statement:
         """The statement that enqueues a job with these arguments, for any other driver: the SQL
         with the places $1, $2, ... and the texts to fill them with. It returns one row with the
         id."""
-        return self._call(args, kwargs).statement()
+        return self._traced(args, kwargs).statement()
 
     def job(self, /, *args: P.args, **kwargs: P.kwargs) -> NewJob:
         """A job with these arguments and the options of this task, for `jobs.enqueue_many`. Raises
@@ -181,6 +182,10 @@ class Task(Generic[P, R]):
             options["labels"] = checked(options.get("labels"))
         return SqlCall("enqueue", {"task": task, "args": inputs, **options})
 
+    def _traced(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> SqlCall:
+        call = self._call(args, kwargs)
+        return call._replace(arguments=with_trace(call.arguments, trace_labels()))
+
 
 class App:
     """A collection of tasks: `--app module:object` names it to an agent."""
@@ -189,6 +194,7 @@ class App:
         self.tasks: dict[str, Task[..., Any]] = {}
         self.models: dict[str, Model] = {}
         self.arounds: list[Around] = []
+        self.at_end: list[Callable[[], None]] = []  # called before a child of an agent ends
 
     @overload
     def task(

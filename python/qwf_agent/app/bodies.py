@@ -42,6 +42,7 @@ class Job:
     node_id: str | None = None
     project: str = ""
     labels: Mapping[str, Any] = field(default_factory=dict)
+    queued_s: float | None = None  # how long it had waited in its queue when it was claimed
     _stopping: StopEvent | None = field(default=None, repr=False, compare=False)
     _stream: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
 

@@ -16,6 +16,7 @@ from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlE
 from qwf_agent.app.options import SqlValue, id_of, json_of, texts
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
 from qwf_agent.app.streams import Streamed, stream, stream_async
+from qwf_agent.app.trace_labels import trace_labels, with_trace
 from qwf_agent.app.values import moment
 from qwf_agent.app.waiter import AsyncWaiter, Waiter
 from qwf_agent.app.waiting import Timeout, until_ended
@@ -64,14 +65,14 @@ class NewJob(NamedTuple):
 def enqueue_many(conn: Connection, jobs: Iterable[NewJob], /) -> list[Enqueued]:
     """Enqueue all jobs or none, in one statement, and return their ids in order. Each says whether
     it was merged into a job with its key."""
-    return drive(conn, _enqueue_many(jobs))
+    return drive(conn, _enqueue_many(jobs, trace_labels()))
 
 
 def enqueue_many_async(
     conn: AsyncConnection, jobs: Iterable[NewJob], /
 ) -> Coroutine[Any, Any, list[Enqueued]]:
     """The same as `enqueue_many`, to be awaited."""
-    return drive_async(conn, _enqueue_many(jobs))
+    return drive_async(conn, _enqueue_many(jobs, trace_labels()))
 
 
 def status(conn: Connection, job_id: int, /) -> JobStatus:
@@ -170,11 +171,12 @@ def _enqueued(answer: str) -> Enqueued:
     return Enqueued(read["job_id"], read["merged"], read["kept"], run_at)
 
 
-def _enqueue_many(jobs: Iterable[NewJob]) -> Steps[list[Enqueued]]:
+def _enqueue_many(jobs: Iterable[NewJob], traced: Mapping[str, str]) -> Steps[list[Enqueued]]:
     items = list(jobs)
     for item in items:
         if not isinstance(item, NewJob):
             raise TypeError(f"enqueue_many takes what task.job(...) returns, not {item!r}")
+    items = [NewJob(with_trace(item.arguments, traced)) for item in items]
     now = EPOCH
     if any(given.from_now is not None for item in items for given in item.arguments.values()):
         now += timedelta(seconds=float((yield from value(SECONDS_NOW))))

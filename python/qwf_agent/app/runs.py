@@ -24,6 +24,7 @@ from qwf_agent.app.options import (
     texts,
 )
 from qwf_agent.app.statuses import NodeStatus, Question, RunStatus, read_run
+from qwf_agent.app.trace_labels import trace_labels, with_trace
 from qwf_agent.app.waiting import Timeout, until_ended
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str
     converted = convert_options(options, RUN_KINDS)
     given = {name: option for name, option in converted.items() if option is not None}
     read = json_of("the context is", dict(context or {}))
-    return SqlCall("enqueue_run", {**texts(workflow=workflow), "context": read, **given})
+    arguments = {**texts(workflow=workflow), "context": read, **given}
+    return SqlCall("enqueue_run", with_trace(arguments, trace_labels()))
 
 
 def _enqueue(call: SqlCall, workflow: str, context: Mapping[str, Any]) -> Steps[int]:

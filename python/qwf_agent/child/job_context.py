@@ -56,7 +56,8 @@ class JobContext:
         work = self._work
         return Job(
             work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
-            work.project, _parse_object(work.labels), self.events.stopping, self._stream,
+            work.project, _parse_object(work.labels), work.queued_s, self.events.stopping,
+            self._stream,
         )  # fmt: skip
 
     @cached_property

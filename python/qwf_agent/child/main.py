@@ -89,7 +89,7 @@ class Child:
         self._channel = channel
         self._setup = setup
         self._host = json.dumps(setup.host)
-        self._tasks = Tasks(setup.app, setup.nodes)
+        self._tasks = Tasks(setup.app, setup.nodes, setup.otel)
         self._unpacker = Unpacker()
         self._jobs: deque[Message] = deque()
         self._current: frozenset[int] = NOTHING  # tickets of the jobs whose body runs, alone
@@ -121,8 +121,7 @@ class Child:
         signal.signal(signal.SIGPROF, _ignore)
 
     def serve(self) -> None:
-        """Import the user's app, then run jobs until the parent closes the ticket pipe or the card
-        fails."""
+        """Import the app, then run jobs until the parent sends no more or the card fails."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send_of_model)
         parts = self._tasks, self._models, self._channel.scoreboard, self._events
         saver = Saver(self._send, self._channel.scoreboard, self._setup.limits.value_bytes)
@@ -151,6 +150,7 @@ class Child:
                 self._run_one(Work(*message))
             # Whoever waits behind a body that has broken the card runs in another process.
             message = None if self._card_is_broken else self._next_message()
+        self._tasks.end()
 
     def _run_one(self, work: Work) -> None:
         started = time.monotonic()

@@ -73,6 +73,7 @@ class Work(NamedTuple):
     inputs: str | None
     created_at: str  # of the run or of the standalone job, as Postgres writes it
     checkpoint: str | None  # what an earlier attempt has saved, a JSON text
+    queued_s: float | None  # how long it was queued before the claim
     place: tuple[str, str, int]  # the out-root; the database: instance and generation
     server: str | None  # the server of the model as a JSON text; null if the app loads the model
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -105,11 +105,11 @@ class Runner:
         scoreboard.start(work.ticket, hears)
         with context.blaming_the_host(*NO_SPACE):  # the body may have filled the disk itself
             if not self._tasks.arounds():
-                result = run()
+                output = self._output(work, run())
             else:
                 with self._arounds([context.job]):
-                    result = run()
-        return self._completed(work, context, result)
+                    output = self._output(work, run())
+        return JobOutcome("completed", output, detail=_detail_of(context))
 
     async def run_beside(self, work: Work, events: BodyEvents, board: JobBoard) -> JobOutcome:
         """Run the async body of this job beside others in the event loop. Raises what it raises."""
@@ -128,8 +128,8 @@ class Runner:
             context.model = self._model(work.model)
             self._scoreboard.step(work.ticket)
         with context.blaming_the_host(*NO_SPACE), self._arounds([context.job]):
-            result = await body.start(context)
-        return self._completed(work, context, result)
+            output = self._output(work, await body.start(context))
+        return JobOutcome("completed", output, detail=_detail_of(context))
 
     def run_batch(
         self, works: list[Work], before_body: Callable[[], None], cancelled: Callable[[int], bool]
@@ -152,49 +152,61 @@ class Runner:
         self._scoreboard.start(
             first.ticket, LISTENS if self.shapes[first.task].listens else MAY_ASK
         )
-        with self._arounds([one.job for one in contexts]):
+        ends: dict[int, BaseException] = {}  # by the id of the job that has failed
+        with self._arounds([one.job for one in contexts], ends):
             results = body.run_batch(calls, contexts[0])
-        if not isinstance(results, (list, tuple)) or len(results) != len(calls):
-            got = (
-                f"{len(results)} of them"
-                if isinstance(results, (list, tuple))
-                else (f"a {type(results).__name__}")
-            )
-            raise BadOutput(
-                f"the body of a batch must return a list with one result for each of its "
-                f"{len(calls)} calls, not {got}"
-            )
-        return list(map(self._outcome_of, works, contexts, results))
+            _check_results(results, len(calls))
+            outputs = [
+                self._end_of_one(work, context, result, ends)
+                for work, context, result in zip(works, contexts, results, strict=True)
+            ]
+        limit, told = self._setup.limits.error_bytes, self._events.stopping.reason
+        return [
+            of_exception(ends[work.job_id], limit, self._setup.gpu, told)
+            if work.job_id in ends
+            else outcome
+            for work, outcome in zip(works, outputs, strict=True)
+        ]
 
-    def _outcome_of(self, work: Work, context: JobContext, result: Any) -> JobOutcome:
-        """The outcome of one job of a batch."""
+    def _end_of_one(
+        self, work: Work, context: JobContext, result: Any, ends: dict[int, BaseException]
+    ) -> JobOutcome:
+        """The outcome of one job of a batch, unless it has failed: then `ends` has the error."""
         error = result
         if not isinstance(result, BaseException):
             try:
                 with context.blaming_the_host():
-                    return self._completed(work, context, result)
+                    output = self._output(work, result)
+                    return JobOutcome("completed", output, detail=_detail_of(context))
             except Exception as wrong:
                 error = wrong
-        limit, told = self._setup.limits.error_bytes, self._events.stopping.reason
-        return of_exception(error, limit, self._setup.gpu, told)
+        ends[work.job_id] = error
+        return JobOutcome("error")
 
-    def _completed(self, work: Work, context: JobContext, result: Any) -> JobOutcome:
-        """The outcome of a body that has returned. Raises BadOutput."""
+    def _output(self, work: Work, result: Any) -> bytes:
+        """The output to store, from what a body has returned. Raises BadOutput."""
         if work.run_id is not None and isinstance(result, dict) and RESERVED in result:
             raise BadOutput(
                 f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the"
                 " files that the node wrote: give it another name"
             )
-        output = encode_output(result, self._setup.limits.value_bytes)
-        return JobOutcome("completed", output, detail=_detail_of(context))
+        return encode_output(result, self._setup.limits.value_bytes)
 
     @contextmanager
-    def _arounds(self, jobs: list[Job]) -> Iterator[None]:
-        """Everything that the app wraps around the body of these jobs."""
+    def _arounds(
+        self, jobs: list[Job], ends: dict[int, BaseException] | None = None
+    ) -> Iterator[None]:
+        """Everything that the app wraps around the body of these jobs. `ends`: errors of jobs of a
+        batch whose body has returned, by their ids; to what is around such a job, it looks as if
+        the body had raised it."""
         failure: BaseException | None = None
         with ExitStack() as stack:
-            for around in [wrap(job) for job in jobs for wrap in self._tasks.arounds()]:
-                stack.enter_context(around)
+            for job in jobs:
+                for wrap in self._tasks.arounds():
+                    if ends is None:
+                        stack.enter_context(wrap(job))
+                    else:
+                        stack.enter_context(_around_one(wrap(job), job.id, ends))
             try:
                 yield
             except BaseException as error:
@@ -244,6 +256,40 @@ class Runner:
         if name is None or not self._models.knows(name):
             return None
         return self._models.get(name)
+
+
+@contextmanager
+def _around_one(
+    around: AbstractContextManager[object], job_id: int, ends: dict[int, BaseException]
+) -> Iterator[None]:
+    """One thing around one job of a batch: it ends as the job has ended, and may replace its error,
+    but not take it back."""
+    trace = None
+    try:
+        with around:
+            yield
+            if job_id in ends:
+                trace = ends[job_id].__traceback__
+                raise ends[job_id]
+    except BaseException as error:
+        if job_id not in ends:
+            raise
+        ends[job_id] = error.with_traceback(trace) if error is ends[job_id] else error
+    else:
+        if job_id in ends:
+            print(f"warning: {NOT_RAISED}", flush=True)
+
+
+def _check_results(results: Any, count: int) -> None:
+    """Raise BadOutput if the body of a batch has not returned one result for each job."""
+    if isinstance(results, (list, tuple)) and len(results) == count:
+        return
+    is_list = isinstance(results, (list, tuple))
+    got = f"{len(results)} of them" if is_list else f"a {type(results).__name__}"
+    raise BadOutput(
+        f"the body of a batch must return a list with one result for each of its {count} calls, "
+        f"not {got}"
+    )
 
 
 def _detail_of(context: JobContext) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class Setup:
     gpu: bool  # errors of a card are faults of the host, not of the body
     model_idle: float  # seconds
     reload: bool  # report which files the code came from
+    otel: bool  # make spans
     mark: str  # the guardian recognises the processes that a body started by it
 
 

@@ -28,10 +28,11 @@ class NoSuchTask(CannotLoad):
 class Tasks:
     """The user's tasks, imported when they are first needed."""
 
-    def __init__(self, app: App | str | None, nodes: str | None) -> None:
+    def __init__(self, app: App | str | None, nodes: str | None, otel: bool = False) -> None:
         self._app_path = app if isinstance(app, str) else None
         self._nodes = nodes
         self._app = app if isinstance(app, App) else None
+        self._otel = otel  # make spans, whether the app asks for them or not
         self._names: list[str] | None = None
         self._bodies: dict[str, Body] = {}
         self._broken: set[str] = set()  # files of node modules
@@ -40,6 +41,10 @@ class Tasks:
         """Import the app. Raises CannotLoad, or what the import raises."""
         if self._app_path and self._app is None:
             self._app = _import_app(self._app_path)
+        if self._otel:
+            from qwf_agent import otel
+
+            self._otel, self._app = False, otel.trace(self._app or App())
 
     def names(self) -> list[str]:
         """Names of all tasks: those of the app, and the node modules, which are not imported
@@ -103,6 +108,11 @@ class Tasks:
     def arounds(self) -> Sequence[Around]:
         """The functions that make the context managers to run each body in, outermost first."""
         return self._app.arounds if self._app else ()
+
+    def end(self) -> None:
+        """Do what has to be done before the process ends."""
+        for function in self._app.at_end if self._app else ():
+            function()
 
     def _load_body(self, task: str) -> Body:
         self.load()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 
@@ -11,6 +12,21 @@ from qwf_agent.system.exit_codes import MISCONFIGURED
 # What the extras `agent` and `cli` install, by the names that are imported.
 AGENT = {"click", "psutil", "psycopg", "tomli"}
 CLI = {"prometheus_client", "rich", "textual", "yaml", "yoyo"}
+
+# The modules of the extra `otel` that qwf_agent.otel imports.
+OTEL = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+
+
+def missing_of_otel() -> str | None:
+    """The first module of the extra `otel` that is not installed. Imports none of them."""
+    for name in OTEL:
+        try:
+            found = importlib.util.find_spec(name)
+        except ModuleNotFoundError:  # of a package around it
+            found = None
+        if found is None:
+            return name
+    return None
 
 
 @contextlib.contextmanager

@@ -243,7 +243,7 @@ class _Worker:
             1, job["job_id"], job["run_id"], job["node_id"], job["task"], job["queue"],
             job["attempt"], job["project"], job["out_dir"], texts["labels"],
             job["required_model"], texts["inputs"], job["created_at"].isoformat(),
-            job["checkpoint"] and json.dumps(job["checkpoint"]), self._place,
+            job["checkpoint"] and json.dumps(job["checkpoint"]), job["queued_s"], self._place,
             self._servers.get(job["required_model"]),
         )  # fmt: skip
         self._saver.job = job
@@ -320,5 +320,5 @@ def _put_back() -> Iterator[None]:
 def _setup(limits: Limits) -> Setup:
     return Setup(
         host=HOST, app=None, nodes=None, allow_commands=None, environment={},
-        limits=limits, max_rss=None, gpu=False, model_idle=0.0, reload=False, mark=HOST,
+        limits=limits, max_rss=None, gpu=False, model_idle=0.0, reload=False, otel=False, mark=HOST,
     )  # fmt: skip

@@ -122,7 +122,7 @@ begin
     p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
     j.created_at), coalesce(j.id = any (v_special.rated), false), case when j.attempt > 1 then (
       select c.value from qwf.checkpoints c where c.job_id = j.id) end,
-    j.attempt > 3 and _qwf.runs_alone(j.id);
+    j.attempt > 3 and _qwf.runs_alone(j.id), extract(epoch from v_now - j.queued_at)::float8;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;

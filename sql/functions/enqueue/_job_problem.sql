@@ -18,7 +18,7 @@ return case
   when p_job.requires <> '{}' and _qwf.requires_problem(p_job.requires) is not null
     then 'requires: ' || _qwf.requires_problem(p_job.requires)
   when jsonb_typeof(p_job.labels) <> 'object' then 'labels: a JSON object'
-  when p_job.labels not in ('{}', '{"qwf.checked": true}')
+  when p_job.labels - '{traceparent,tracestate}'::text[] not in ('{}', '{"qwf.checked": true}')
     and _qwf.engine_label(p_job.labels) is not null
     then 'labels: names that begin with qwf. are the engine''s own: '
       || _qwf.engine_label(p_job.labels)

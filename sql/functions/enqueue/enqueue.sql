@@ -42,8 +42,8 @@ begin
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, enqueue.max_losses, enqueue.notify,
       nullif(enqueue.once, false), enqueue.key_mode, enqueue.debounce, enqueue.debounce_max) = 0
-    and enqueue.requires = '{}' and enqueue.labels in ('{}', '{"qwf.checked": true}')
-    and enqueue.project = '' and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
+    and enqueue.requires = '{}' and enqueue.project = ''
+    and _qwf.is_plain(enqueue.task, enqueue.args, enqueue.labels, v_max_bytes)
   ) is not true then
     enqueue.labels := _qwf.with_notify(enqueue.labels, enqueue.notify);
     v_job := (
