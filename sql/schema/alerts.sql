@@ -110,6 +110,11 @@ create table qwf.alert_messages (
 );
 create index alert_messages_run on qwf.alert_messages (run_id) where run_id is not null;
 create index alert_messages_job on qwf.alert_messages (job_id) where job_id is not null;
+create index alert_messages_alert on qwf.alert_messages (alert_id, created_at)
+  where alert_id is not null;
+create index alert_messages_rule on qwf.alert_messages (rule, created_at);
+create index alert_messages_receiver on qwf.alert_messages (receiver, created_at)
+  where receiver is not null;
 create index alert_messages_age on qwf.alert_messages (created_at);
 comment on table qwf.alert_messages is 'The messages of alerts, and the job that delivers each.';
 comment on column qwf.alert_messages.id is 'Id of the message, the same in each try to deliver it.';
