@@ -36,11 +36,18 @@ where e.seq > %(after)s and (
 order by e.seq
 limit 100
 """
-# Of a job that completed there is no event, and of one that is deleted no row.
+# What is over without an event after `after`: a job that completed has none, what was deleted has no
+# row, and somebody may have begun to watch what had just ended. An event comes within seconds.
 OVER = """
-select w.id, j.task, j.node_id, coalesce(j.status::text, 'deleted') as status
+select 'job' as kind, w.id, coalesce(j.node_id, j.task) as name,
+  coalesce(j.status::text, 'deleted') as status
 from unnest(%(jobs)s::bigint[]) w (id) left join qwf.job_details j on j.id = w.id
-where j.id is null or j.finished_at is not null
+where j.id is null or j.finished_at < qwf.now()
+  - case when j.status = 'failed' then interval '10 s' else '0' end
+union all
+select 'run', w.id, r.workflow, coalesce(r.status::text, 'deleted')
+from unnest(%(runs)s::bigint[]) w (id) left join qwf.run_details r on r.id = w.id
+where r.id is null or r.finished_at < qwf.now() - interval '10 s'
 """
 
 
@@ -96,10 +103,12 @@ async def read_told(request: Request, look: Look) -> dict[str, Any]:
     happened = await look.rows(HAPPENED, after=after, **watched) if after < last else []
     told = [_told(row, watched) for row in happened]
     said = {one["what"] for one in told if one["over"]}
-    for row in await look.rows(OVER, jobs=watched["jobs"]) if watched["jobs"] else []:
-        if (what := f"job {row['id']}") not in said:
-            name = f" ({row['node_id'] or row['task']})" if row["task"] else ""
-            told.append(_one(what, f"{what}{name}: {row['status']}", f"/jobs/{row['id']}", what))
+    of_work = {"runs": watched["runs"], "jobs": watched["jobs"]}
+    for row in await look.rows(OVER, **of_work) if any(of_work.values()) else []:
+        if (what := f"{row['kind']} {row['id']}") not in said:
+            name = f" ({row['name']})" if row["name"] else ""
+            path = f"/{row['kind']}s/{row['id']}"
+            told.append(_one(what, f"{what}{name} {row['status']}", path, what))
     return {"last": happened[-1]["seq"] if len(happened) == 100 else last, "told": _few(told)}
 
 
