@@ -18,8 +18,8 @@ from support.made_jobs import claim, enqueue, finish, worker
 from support.visitors import TOKEN, Visit, login
 
 Db = psycopg.Connection[Any]
-# A headless browser has no desktop, and denies notifications whatever it is asked: this is where they
-# would be shown.
+# A headless browser has no desktop and denies notifications, whatever it is asked: these are the
+# ones that it would show.
 NOTED = """
   window.noted = [];
   window.Notification = class extends EventTarget {
@@ -61,10 +61,8 @@ def fail(db: Db, task: str, error: str) -> int:
     return job
 
 
-def test_it_says_what_is_wrong_who_was_told_and_why_it_did_not_arrive(
-    visit: Visit, db: Db
-) -> None:
-    """An open alert comes with its delivery; a receiver that nobody has is named, with the remedy."""
+def test_it_says_what_is_wrong_who_was_told_and_why_it_did_not_arrive(visit: Visit, db: Db) -> None:
+    """An open alert comes with its delivery; a receiver that nobody has comes with the remedy."""
     ops = agent(db, "ops")
     set_rule(db, "bad", "ops", more_than=0)
     set_rule(db, "gone", "watch", where={"workflow": "nightly"})
@@ -127,7 +125,8 @@ def test_a_receiver_is_chosen_by_its_name(visit: Visit, db: Db) -> None:
     assert "<strong>ops</strong> is told now" in operator.text(f"/runs/{run}")
     assert "✓ ops" not in operator.text(f"/jobs/{job}"), "of a node its run tells"
     assert 'data-tell="job' in operator.text(f"/jobs/{job}")
-    for path, name in (("/workflows/nightly", "workflow.nightly.ops"), ("/failures", "failures.ops")):
+    of_workflow = "/workflows/nightly", "workflow.nightly.ops"
+    for path, name in (of_workflow, ("/failures", "failures.ops")):
         assert name not in operator.text(path)
         assert name in admin.text(path)
     rule = {"when": ["run_ended"], "where": {"workflow": "nightly"}, "do": {"receiver": "ops"}}
@@ -138,8 +137,8 @@ def test_a_receiver_is_chosen_by_its_name(visit: Visit, db: Db) -> None:
 def test_a_tab_asks_what_happened_to_what_it_watches(visit: Visit, db: Db) -> None:
     """Each event once, in the words of messages; many are counted, and another's are not told."""
 
-    def told(query: str) -> Any:
-        return visit("viewer").get(f"/told?{query}").json()  # a new page: answers serve for a second
+    def told(query: str) -> Any:  # of a new page each time: answers serve for a second
+        return visit("viewer").get(f"/told?{query}").json()
 
     last = told("job=1")
     assert last["told"] == []

@@ -30,6 +30,10 @@ begin
       backoff => nullif(v_options -> 'backoff', 'null'));
     update qwf.runs r set schedule = p_schedule.name
     where r.id = v_started.run_id and r.schedule is null and r.labels @> p_labels;
+  elsif p_schedule.task = 'qwf.send' then
+    v_started.job_id := _qwf.enqueue_send(p_schedule.args ->> 'receiver', null, p_labels);
+    update qwf.jobs j set schedule = p_schedule.name, project = p_schedule.project
+    where j.id = v_started.job_id;
   else
     select e.job_id into v_started.job_id
     from qwf.enqueue_many(jsonb_build_array(v_options || jsonb_build_object(

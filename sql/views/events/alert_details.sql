@@ -7,15 +7,11 @@ create view qwf.alert_details as
 select
   o.id, o.rule, o.kind, o.subject, o.run_id, o.job_id, o.events, o.opened_at, o.first_at, o.last_at,
   o.closed_at, o.close_at, o.send_at, o.messages, o.sent_at, m.state as message,
-  coalesce(m.receiver, 'task ' || j.task, 'workflow ' || r.workflow) as sent_to,
-  m.sent_job, m.sent_run, coalesce(j.status::text, r.status::text) as delivery,
-  left(coalesce(j.last_error, r.error), 500) as delivery_error
+  m.sent_to, m.sent_job, m.sent_run, m.delivery, m.delivery_error
 from qwf.open_alerts o
 left join lateral (
-  select a.* from qwf.alert_messages a
+  select a.* from qwf.message_overview a
   where a.alert_id = o.id order by a.created_at desc, a.id desc limit 1) m on true
-left join qwf.jobs j on j.id = m.sent_job
-left join qwf.runs r on r.id = m.sent_run
 where o.opened_at is not null;
 comment on view qwf.alert_details is
   'Alerts, a row each, with the last message of each: what is wrong now is '
@@ -37,7 +33,7 @@ comment on column qwf.alert_details.send_at is 'When the next message is due; nu
 comment on column qwf.alert_details.messages is 'Messages so far.';
 comment on column qwf.alert_details.sent_at is 'When the last one was made; null: none was.';
 comment on column qwf.alert_details.message is
-  'What the last message says: open, still or resolved; null: there is none.';
+  'The state in the last message: open, still or resolved; null: there is none.';
 comment on column qwf.alert_details.sent_to is
   'Who gets the last message: the receiver, else the task or workflow.';
 comment on column qwf.alert_details.sent_job is 'The job that delivers it; null: a run does.';

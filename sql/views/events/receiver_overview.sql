@@ -25,7 +25,8 @@ from (
     and w.last_seen > qwf.now() - s.worker_stale
     and starts_with(l.key, 'receiver.') and l.value = 'true'
   union
-  select a.rule #>> '{do,receiver}' from qwf.alerts a where a.rule #> '{do,receiver}' is not null) n;
+  select a.rule #>> '{do,receiver}' from qwf.alerts a
+  where a.rule #> '{do,receiver}' is not null) n;
 comment on view qwf.receiver_overview is
   'The receivers that live agents of queue qwf.alerts have, or that a rule names: '
   'select receiver from qwf.receiver_overview where hosts = ''{}'' lists those that nobody has.';

@@ -1,4 +1,4 @@
-"""What alerts say to people: what a rule hears, and whether a message was delivered."""
+"""Alerts in words: what a rule hears, whether a message was delivered, what an event says."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 from qwf_agent.look.draw import words
+from qwf_agent.receivers import text
 
 OVER = ("completed", "failed", "cancelled")
 
 
 def hears(rule: words.Row) -> str:
-    """What a rule hears, and when it tells: `run ended, job failed; workflow nightly`."""
+    """The kinds that a rule hears, about what, and when it tells: `run ended; workflow nightly`."""
     kinds = ", ".join(str(kind).replace("_", " ") for kind in rule["when"])
     where = dict(rule.get("where") or {})
     labels = where.pop("label", None) or {}
@@ -33,7 +34,7 @@ def _spelled(seconds: float) -> str:
 
 
 def delivery(row: words.Row) -> str:
-    """Whether the last message of an alert was delivered: `delivered`, `is tried again`."""
+    """The delivery of the last message of an alert: `delivered`, `is tried again`."""
     if row["sent_to"] is None:
         return ""
     status = row["delivery"]
@@ -47,3 +48,9 @@ def delivery(row: words.Row) -> str:
 def told(row: dict[str, Any]) -> dict[str, Any]:
     """A row of alert_details for people."""
     return {**row, "delivery": delivery(row)}
+
+
+def event(row: words.Row) -> tuple[str, str]:
+    """An event in the words of messages, and the path of its page."""
+    message = {**row, "run": row["run_id"], "job": row["job_id"]}
+    return text.title(message), text.link_of(message, "/") or "/events"

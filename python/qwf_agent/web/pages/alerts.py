@@ -22,11 +22,7 @@ order by a.closed_at desc limit 30
 RULES = "select r.* from qwf.alert_overview r order by r.name limit %(most)s"
 RECEIVERS = "select r.* from qwf.receiver_overview r order by r.receiver limit 100"
 MESSAGES = """
-select m.created_at, m.state, m.rule, m.subject, m.sent_job, m.sent_run, j.status,
-  coalesce(m.receiver, 'task ' || j.task) as sent_to,
-  left(j.last_error, 500) as error
-from qwf.alert_messages m left join qwf.job_details j on j.id = m.sent_job
-order by m.created_at desc limit 10
+select m.* from qwf.message_overview m order by m.created_at desc limit 10
 """
 # Where the page of a subject is, by the first word of a kind; runs are named by their workflow.
 PLACES = {

@@ -9,8 +9,8 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.look.draw import alerts
 from qwf_agent.look.query import as_id
-from qwf_agent.receivers import text
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data
@@ -36,8 +36,8 @@ where e.seq > %(after)s and (
 order by e.seq
 limit 100
 """
-# What is over without an event after `after`: a job that completed has none, what was deleted has no
-# row, and somebody may have begun to watch what had just ended. An event comes within seconds.
+# Work that is over without an event after `after`: a job that completed has none, what was deleted
+# has no row, and somebody may have begun to watch what had just ended. Events come within seconds.
 OVER = """
 select 'job' as kind, w.id, coalesce(j.node_id, j.task) as name,
   coalesce(j.status::text, 'deleted') as status
@@ -118,8 +118,7 @@ def _ids(texts: Sequence[str]) -> list[int]:
 
 def _told(row: Mapping[str, Any], watched: Mapping[str, Any]) -> dict[str, Any]:
     """An event as a notification says it, in the words of messages."""
-    said = text.title({**row, "run": row["run_id"], "job": row["job_id"]})
-    path = text.link_of({**row, "run": row["run_id"], "job": row["job_id"]}, "/") or "/events"
+    said, path = alerts.event(row)
     run, job = row["run_id"], row["job_id"]
     if run in watched["runs"]:
         what, over = f"run {run}", row["kind"] == "run_ended"
