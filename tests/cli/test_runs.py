@@ -446,9 +446,7 @@ def test_show_says_how_long_it_usually_takes(on_db: Cli, db: Db) -> None:
     for _ in range(2):
         db.execute("select qwf.enqueue_run('w')")
         assert "usually" not in on_db("show", "1").stdout
-        db.execute(
-            "select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box', 1)"
-        )
+        db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box', 1)")
     db.execute("select _qwf.number_events()")
     db.execute("select _qwf.learn_runs()")
     run, node, *_ = on_db("show", "1").stdout.splitlines()

@@ -21,7 +21,7 @@ import pytest
 
 from support import lively
 from support.harness import until
-from support.made_jobs import claim, enqueue, finish, worker
+from support.made_jobs import claim, finish, worker
 from support.servers import ROOT
 
 Db = psycopg.Connection[Any]
@@ -93,15 +93,16 @@ def seen(address: str) -> int:
 
 
 def work(db: Db, cpu: str) -> None:
-    """A job that completes and one that fails, between two scrapes; and what the boxes report."""
+    """A run that completes and one that fails, between two scrapes; and what the boxes report."""
     for outcome in ("completed", "fatal"):
-        enqueue(db, "detect")
-        finish(db, claim(db, "default", cpu)[0], outcome)
+        db.execute("select qwf.enqueue_run('nightly')")
+        finish(db, claim(db, "cpu", cpu)[0], outcome)
     for host in ("box-a", "box-b"):
         db.execute("select qwf.report_metrics(%s, %s)", (host, json.dumps(lively.SAMPLE)))
     db.execute("select qwf.heartbeat(id) from qwf.workers")
     db.execute("select qwf.heartbeat(%s, stats => '{\"out_free_bytes\": 1000000000}')", (cpu,))
-    db.execute("select _qwf.roll_up_counts(1000), _qwf.number_and_match()")
+    for part in ("roll_up_counts(1000)", "number_and_match()", "learn_runs()"):
+        db.execute(f"select _qwf.{part}")
 
 
 def test_each_panel_has_data(db: Db, dsn: str, tmp_path: Path) -> None:
@@ -109,7 +110,10 @@ def test_each_panel_has_data(db: Db, dsn: str, tmp_path: Path) -> None:
     if shutil.which("prometheus") is None and os.environ.get("QWF_PROMTOOL") != "required":
         pytest.skip("Prometheus is not installed (Debian: apt-get install prometheus)")
     lively.fill(db)
-    cpu = worker(db, "default", host="box-c", out_root="/srv/out")
+    steps = [{"id": "go", "node": "detect", "queue": "cpu"}]
+    workflow = json.dumps({"name": "nightly", "steps": steps})
+    db.execute("select qwf.register_workflow(%s)", (workflow,))
+    cpu = worker(db, "cpu", host="box-c", out_root="/srv/out")
     db.execute('select qwf.set_alert(\'r\', \'{"when": ["lost"], "do": {"receiver": "x"}}\')')
     db.execute(
         "insert into _qwf.open_states (kind, subject, since) values ('worker_dead', 'box-d', now())"
