@@ -17,7 +17,7 @@ from qwf_agent.web.site.page import Data
 
 MOST_WATCHED = 50
 MOST_TOLD = 5  # at once; of more there is one notification that counts them
-WINDOW = 100_000  # numbers that are looked through for what a tab has missed
+WINDOW = 20_000  # numbers that are looked through for what a tab has missed
 OF_FAILURES = {"when": ["run_ended", "job_failed"]}
 KINDS = ["run_ended", "run_late", "overdue", "question_asked"]
 RECEIVERS = """
