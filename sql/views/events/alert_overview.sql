@@ -21,7 +21,7 @@ cross join lateral (
   from qwf.alert_messages m
   cross join lateral (  -- offset: each by its id, whatever the statistics say
     select b.status from qwf.jobs b where b.id = m.sent_job offset 0) j
-  where m.rule = a.name and m.created_at > qwf.now() - interval '2 days') m;
+  where m.rule = a.name and m.created_at > (select qwf.now()) - interval '2 days') m;
 comment on view qwf.alert_overview is
   'The rules of alerts: whom each tells, what is open, and which messages were not delivered.';
 comment on column qwf.alert_overview.name is 'Name of the rule.';

@@ -16,7 +16,7 @@ select a.* from qwf.alert_details a where a.closed_at is null order by a.id desc
 """
 CLOSED = """
 select a.* from qwf.alert_details a
-where a.closed_at > qwf.now() - interval '7 days'
+where a.closed_at > (select qwf.now()) - interval '7 days'
 order by a.closed_at desc limit 30
 """
 RULES = "select r.* from qwf.alert_overview r order by r.name limit %(most)s"
