@@ -64,6 +64,8 @@ create table qwf.open_alerts (
   unique (rule, key)
 );
 create index open_alerts_due on qwf.open_alerts (due_at) where due_at is not null;
+create index open_alerts_open on qwf.open_alerts (rule, id)
+  where opened_at is not null and closed_at is null;
 create index open_alerts_closed on qwf.open_alerts (closed_at) where closed_at is not null;
 create index open_alerts_open on qwf.open_alerts (rule) where closed_at is null;
 create index open_alerts_run on qwf.open_alerts (run_id) where run_id is not null;
@@ -111,6 +113,11 @@ create table qwf.alert_messages (
 );
 create index alert_messages_run on qwf.alert_messages (run_id) where run_id is not null;
 create index alert_messages_job on qwf.alert_messages (job_id) where job_id is not null;
+create index alert_messages_alert on qwf.alert_messages (alert_id, created_at)
+  where alert_id is not null;
+create index alert_messages_rule on qwf.alert_messages (rule, created_at);
+create index alert_messages_receiver on qwf.alert_messages (receiver, created_at)
+  where receiver is not null;
 create index alert_messages_age on qwf.alert_messages (created_at);
 comment on table qwf.alert_messages is 'The messages of alerts, and the job that delivers each.';
 comment on column qwf.alert_messages.id is 'Id of the message, the same in each try to deliver it.';

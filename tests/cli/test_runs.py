@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -436,3 +437,18 @@ def test_a_query_and_an_option_that_say_the_same_are_refused(
     db.execute("""select qwf.register_workflow('{"name": "w", "steps": []}')""")
     result = on_db(*words)
     assert (result.exit_code, "in the query and in an option" in result.stderr) == (2, True)
+
+
+def test_show_says_how_long_it_usually_takes(on_db: Cli, db: Db) -> None:
+    """Beside what a run and its nodes took stands the usual time, once one is known."""
+    steps = [{"id": "go", "node": "go", "queue": "cpu"}]
+    db.execute("select qwf.register_workflow(%s)", [json.dumps({"name": "w", "steps": steps})])
+    for _ in range(2):
+        db.execute("select qwf.enqueue_run('w')")
+        assert "usually" not in on_db("show", "1").stdout
+        db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box', 1)")
+    db.execute("select _qwf.number_events()")
+    db.execute("select _qwf.learn_runs()")
+    run, node, *_ = on_db("show", "1").stdout.splitlines()
+    assert re.search(r"1 of 1 nodes .* s, usually .* s", run), run
+    assert re.search(r"go .*completed .* s, usually .* s", node), node

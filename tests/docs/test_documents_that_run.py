@@ -12,6 +12,8 @@ import pytest
 
 from qwf_agent import embedded
 from support.documents import Block, chapters, reader
+from support.harness import until
+from support.letterbox import mail_server
 from support.servers import ROOT
 
 DOCS = ROOT / "docs"
@@ -62,6 +64,28 @@ def test_a_page_works_as_written(
 ) -> None:
     with reader(tmp_path, {**environment, "QWF_DSN": dsn}, dsn) as one:
         one.read((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+
+
+def test_the_first_night_ends_with_a_mail(
+    environment: dict[str, str], dsn: str, tmp_path: Path
+) -> None:
+    """As a reader does it, with a mail server on loopback that wants no password."""
+    text = chapters(DOCS / "alerts.md")["The first night"]
+    with (
+        mail_server(tmp_path, tls=False) as (mails, port, _),
+        reader(tmp_path, {**environment, "QWF_DSN": dsn}, dsn) as one,
+    ):
+        theirs = 'smtp = "smtps://qwf@mail.example.org"\npassword-file = "/etc/qwf/smtp"'
+        assert theirs in text
+        text = text.replace(theirs, f'smtp = "smtp://127.0.0.1:{port}"\ntls = false')
+        before, mended, after = text.partition("5. Mend it")
+        one.read(before)
+        until(lambda: len(mails.taken) == 2, "the mail about the run")
+        test, failed = (mail["Subject"] for mail in mails.taken)
+        assert test.startswith("test: ")
+        assert failed.startswith("run 1 of nightly failed: load failed: FileNotFoundError")
+        one.read(mended + after)
+        one.take(Block("sh", "until qwf show 1 | grep -q completed; do sleep 0.2; done"))
 
 
 @pytest.mark.parametrize("text", CHAPTERS)

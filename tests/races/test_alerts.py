@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 
+from support.harness import until
 from support.planted_bugs import ALERT_BUGS, put_in
 
 Db = psycopg.Connection[Any]
@@ -19,6 +21,13 @@ def fails(db: Db, times: int = 1) -> None:
     db.execute(
         "select qwf.finish(job_id, token, 'fatal') from qwf.claim('default', 'w', %s)", (times,)
     )
+
+
+def until_blocked(db: Db, other: Db) -> None:
+    """Wait until the session waits for a lock."""
+    query = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+    pid = other.info.backend_pid
+    until(lambda: db.execute(query, (pid,)).rowcount, "a session that waits")
 
 
 def messages(db: Db) -> list[tuple[Any, ...]]:
@@ -141,3 +150,36 @@ def test_the_invariants_know_alerts_and_late_work(db: Db, dsn: str, invariant: s
     db.execute("select qwf.tick()")
     found = [name for (name,) in db.execute(WRONG).fetchall()]
     assert found == [] if invariant is None else invariant in found
+@pytest.mark.parametrize("of_run", [True, False])
+def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
+    db: Db, dsn: str, of_run: bool
+) -> None:
+    """The end has the row: whoever comes second waits for it, and hears that it is over. An end
+    that comes second is told, because it has no number yet."""
+    flow = {"name": "w", "steps": [{"id": "t", "node": "t", "queue": "default"}]}
+    db.execute("select qwf.register_workflow(%s)", (json.dumps(flow),))
+    start = "select qwf.enqueue_run('w')" if of_run else "select qwf.enqueue('t')"
+    end = "select qwf.finish(job_id, token, 'fatal') from qwf.claim('default', 'w')"
+    ask = "select qwf.change_job(max(id), notify => 'ada') from qwf.jobs"
+    db.execute(start)
+    with psycopg.connect(dsn) as ending, psycopg.connect(dsn) as asking:
+        ending.execute(end)
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(asking.execute, ask)
+            until_blocked(db, asking)
+            ending.commit()
+            with pytest.raises(psycopg.errors.DatabaseError) as refused:
+                asked.result(60)
+        assert refused.value.sqlstate == "QW002"
+    db.execute(start)
+    with psycopg.connect(dsn) as ending, psycopg.connect(dsn) as asking:
+        asking.execute(ask)
+        with ThreadPoolExecutor(1) as pool:
+            ended = pool.submit(ending.execute, end)
+            until_blocked(db, ending)
+            asking.commit()
+            ended.result(60)
+        ending.commit()
+    db.execute("select _qwf.number_and_match()")
+    told = db.execute("select receiver, state from qwf.alert_messages").fetchall()
+    assert told == [("ada", "open")]

@@ -38,6 +38,12 @@ FIND = """
 () => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
   .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))}`))
 """
+# One alert that is open, for a receiver that nobody has.
+ALERT = (
+    """select qwf.set_alert('bad', '{"when": ["lost"], "do": {"receiver": "ops"}}')""",
+    "insert into _qwf.event_log (kind, subject) values ('lost', 'load')",
+    "select _qwf.number_and_match()",
+)
 # Opens each sheet in turn, as a click would, and looks whether window or box cuts something off.
 CUT_OFF = """
 () => [...document.querySelectorAll("main details.confirm")].flatMap((one) => {
@@ -116,6 +122,8 @@ def full(server: Server, template: str, browser: Browser) -> Iterator[Site]:
     """A page on a database that has everything once. Tests here change little in it."""
     with opened(server, template) as found:
         lively.fill(found.db)
+        for statement in ALERT:
+            found.db.execute(statement)
         yield found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from psycopg.types.json import Jsonb
@@ -15,37 +15,72 @@ from qwf_agent.cli import addresses, arguments, commands, errors, output
 from qwf_agent.cli.read import show_list
 from qwf_agent.look import connection
 from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw import alerts as said
 from qwf_agent.receivers import delivery
 from qwf_agent.receivers.config import Receiver, read_receivers
 
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
 RULES = "select * from qwf.alert_overview order by name"
-OPEN = "select * from qwf.current_alerts order by id desc limit 200"
+OPEN = "select * from qwf.alert_details where closed_at is null order by id desc limit 200"
+CLOSED = """
+select * from qwf.alert_details where closed_at is not null order by closed_at desc limit 200
+"""
+RECEIVERS = "select * from qwf.receiver_overview order by receiver"
+OF_RECEIVERS = ("receiver", "hosts", "rules", "sent_at")
 OF_RULES = (
-    "name", "kinds", "tells", "open", "sent_at", "waiting", "undelivered", "last_error",
+    "name", "hears", "tells", "open", "sent_at", "waiting", "undelivered", "last_error",
 )  # fmt: skip
 OF_ALERTS = (
-    "rule", "subject", "kind", "events", "opened_at", "last_at", "run_id", "job_id", "sent_at",
+    "rule", "subject", "kind", "events", "opened_at", "last_at", "closed_at", "run_id", "job_id",
+    "sent_to", "sent_at", "delivery", "delivery_error",
 )  # fmt: skip
 
 
 @click.command()
+@click.option("--closed", is_flag=True, help="List those that are over, the last first.")
 @click.option("--rules", is_flag=True, help="List the rules, and what went wrong with each.")
+@click.option("--receivers", is_flag=True, help="List the receivers, and who has them.")
 @output.json_option
 @addresses.database
-def alerts(conn: Connection, rules: bool, as_json: bool) -> None:
+def alerts(conn: Connection, closed: bool, rules: bool, receivers: bool, as_json: bool) -> None:
     """List what is wrong now: the alerts that are open.
 
-    With --rules the rules, how many messages wait, and how many were not delivered.
+    Of each it says whether its last message was delivered. With --rules the rules, how many
+    messages wait, and how many were not delivered.
 
     \b
     Example:  qwf alerts
+              qwf alerts --closed
               qwf alerts --rules
+              qwf alerts --receivers
     """
-    if rules:
+    if closed + rules + receivers > 1:
+        raise click.UsageError("give one of --closed, --rules and --receivers")
+    if receivers:
+        empty = "no receiver; add [receiver.NAME] to qwf.toml of an agent"
+        show_list(OF_RECEIVERS, connection.many(conn, RECEIVERS), as_json, empty)
+    elif closed:
+        _list(OF_ALERTS, conn, CLOSED, as_json, "no alert has closed")
+    elif rules:
         empty = "no rule; make one: qwf alert set NAME RULE"
-        show_list(OF_RULES, connection.many(conn, RULES), as_json, empty)
+        _list(OF_RULES, conn, RULES, as_json, empty)
     else:
-        show_list(OF_ALERTS, connection.many(conn, OPEN), as_json, "no alert is open")
+        _list(OF_ALERTS, conn, OPEN, as_json, "no alert is open")
+
+
+def _list(
+    columns: tuple[str, ...], conn: Connection, query: LiteralString, as_json: bool, empty: str
+) -> None:
+    """Print alerts or rules: to a person in the words of the page, to a program as they are."""
+    rows = connection.many(conn, query)
+    if not as_json:
+        rows = [
+            {**row, "hears": said.hears(row["rule"])} if "kinds" in row else said.told(row)
+            for row in rows
+        ]
+    show_list(columns, rows, as_json, empty)
 
 
 @click.group(cls=commands.Commands)

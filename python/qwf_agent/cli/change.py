@@ -20,12 +20,16 @@ from qwf_agent.look.connection import Connection
 @click.option(
     "--next", "run_next", is_flag=True, help="Run it now, before all other jobs of its queue."
 )
+@click.option(
+    "--notify", metavar="RECEIVER",
+    help="Who hears when it fails for good or asks; of a node, when its run ends or asks.",
+)  # fmt: skip
 @addresses.database
 def change(
     conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
-    delay: timedelta | None, at: datetime | None, run_next: bool,
+    delay: timedelta | None, at: datetime | None, run_next: bool, notify: str | None,
 ) -> None:  # fmt: skip
-    """Change when and where waiting jobs run: priority, queue, time.
+    """Change when and where waiting jobs run, or who hears of jobs.
 
     Changes all of them, or none if one is refused.
 
@@ -33,15 +37,18 @@ def change(
     Example:  qwf change 345 --priority 10
               qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
               qwf change 345 --next
+              qwf change 345 --notify ada
     Then:     qwf why 345
     """
-    if priority is None and not (queue or delay is not None or at or run_next):
-        raise click.UsageError("nothing to change: give --priority, --queue, --in, --at or --next")
+    if priority is None and not (queue or delay is not None or at or run_next or notify):
+        raise click.UsageError(
+            "nothing to change: give --priority, --queue, --in, --at, --next or --notify"
+        )
     run_at = arguments.run_at(conn, delay, at)
     with conn.transaction():
         for job in ids:
             connection.call(
                 conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at,
-                run_next=run_next or None,
+                run_next=run_next or None, notify=notify,
             )  # fmt: skip
     click.echo(f"changed job {', '.join(map(str, ids))}")

@@ -15,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from qwf_agent.app.values import moment
-from qwf_agent.cli import addresses, arguments, errors, follow, output, signal
+from qwf_agent.cli import addresses, arguments, errors, follow, output, signal, usual
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.look import connection, links, query
 from qwf_agent.look import draw as drawing
@@ -130,6 +130,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
     if as_json:
         output.show_json(status)
         return
+    usual.add(conn, status)
     output.show(drawing.run(drawing.visible_values(status)))
     tries = [{**one, "finished_at": moment(one["finished_at"])} for one in status["tries"]]
     for line in drawing.earlier_tries(drawing.visible_values(tries), status["run"]):

@@ -16,7 +16,7 @@ def link_of(message: Message, page: str) -> str | None:
         return None
     base = page.rstrip("/")
     if message.get("kind") == "question_asked" and message.get("job"):
-        return f"{base}/questions/{message['job']}"
+        return f"{base}/inputs/{message['job']}"
     if message.get("run"):
         return f"{base}/runs/{message['run']}"
     if message.get("job"):

@@ -2,7 +2,7 @@
 -- Purpose: Returns what differs between an object before and after a change, as {old, new}.
 -- Guarantees: Only keys whose values differ; a null counts as no value. Null if nothing differs.
 --   A long value becomes a text that is cut to 500 characters.
--- Called by: _record_change, _change_waiting, tg_worker_controls__change.
+-- Called by: _record_change, _change_notify, _change_waiting, tg_worker_controls__change.
 
 begin;
 

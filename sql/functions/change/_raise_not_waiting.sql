@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/change/_raise_not_waiting
 -- Purpose: Raises why a job cannot be changed: there is none, or it does not wait in a queue.
 -- Raises: QW001, QW002; always one of them.
--- Called by: change_job.
+-- Called by: change_job, _change_notify.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/enqueue/_is_receiver
 -- Purpose: True for what can be the name of a receiver; an address never is one.
 -- Guarantees: Null for null.
--- Called by: _action_problems, _engine_label, _with_notify.
+-- Called by: _action_problems, _engine_label, _schedule_problems, _with_notify.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Guarantees: Without a receiver they stay as they are. Labels that are no object stay as they
 --   are: the check of labels refuses them. A notice says when no live agent has the receiver.
 -- Raises: QW005 for what cannot be the name of a receiver.
--- Called by: enqueue, enqueue_run, _read_jobs.
+-- Called by: enqueue, enqueue_run, _change_notify, _read_jobs.
 
 begin;
 

@@ -32,7 +32,8 @@ begin
         'node', j.node_id, 'task', j.task, 'queue', j.queue,
         'schedule', coalesce(j.schedule, r.schedule),
         'alert', coalesce(j.labels, r.labels) -> 'qwf.alert',
-        'notify', coalesce(j.labels, r.labels) -> 'qwf.notify')), '{}') as names
+        -- of a run it may have been changed since its jobs were made
+        'notify', coalesce(r.labels -> 'qwf.notify', j.labels -> 'qwf.notify'))), '{}') as names
     from new w
     left join lateral (
       select n.run_id, n.node_id, n.task, n.queue, n.project, n.schedule, n.labels

@@ -13,6 +13,7 @@ as $$
 declare
   v_workflow text := split_part(p_schedule.workflow, '@', 1);
   v_known boolean := exists (select from qwf.workflows w where w.name = v_workflow);
+  v_pings boolean := coalesce(p_schedule.task = 'qwf.send', false);
   v_due timestamptz;
 begin
   return query
@@ -36,7 +37,11 @@ begin
       ('project', octet_length(p_schedule.project) > 500, 'has more than 500 bytes', null),
       ('queue', p_schedule.queue is not null and p_schedule.workflow is not null,
         'has no effect for a workflow', 'its nodes name their queues'),
-      ('queue', p_schedule.task is not null
+      ('args', v_pings and (_qwf.is_receiver(p_schedule.args ->> 'receiver')
+          and p_schedule.args - 'receiver' = '{}') is not true,
+        'of qwf.send must be {"receiver": NAME}', 'addresses are in qwf.toml of an agent'),
+      ('options', v_pings and p_schedule.options <> '{}', 'of qwf.send must be empty', null),
+      ('queue', p_schedule.task is not null and not v_pings
           and (starts_with(p_schedule.queue, 'qwf.')
             or not exists (select from qwf.queues q where q.name = p_schedule.queue)),
         format('there is no queue %L', left(p_schedule.queue, 200)),
@@ -55,7 +60,8 @@ begin
   if not found then
     v_due := _qwf.next_fire(p_schedule, qwf.now());
   end if;
-  return query select p.* from _qwf.work_problems(p_schedule, v_due, v_known) p;
+  return query
+    select p.* from _qwf.work_problems(p_schedule, v_due, v_known) p where not v_pings;
 end $$;
 
 commit;

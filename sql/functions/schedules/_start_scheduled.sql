@@ -30,6 +30,11 @@ begin
       backoff => nullif(v_options -> 'backoff', 'null'));
     update qwf.runs r set schedule = p_schedule.name
     where r.id = v_started.run_id and r.schedule is null and r.labels @> p_labels;
+  elsif p_schedule.task = 'qwf.send' then
+    v_started.job_id := (_qwf.insert_keyless(_qwf.read_jobs(jsonb_build_array(
+      _qwf.send_job(p_schedule.args ->> 'receiver', null, p_labels)))))[1];
+    update qwf.jobs j set schedule = p_schedule.name, project = p_schedule.project
+    where j.id = v_started.job_id;
   else
     select e.job_id into v_started.job_id
     from qwf.enqueue_many(jsonb_build_array(v_options || jsonb_build_object(

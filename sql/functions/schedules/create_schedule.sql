@@ -47,6 +47,7 @@ begin
   v_new.args := create_schedule.args;
   v_new.queue := case
     when create_schedule.task is null then nullif(create_schedule.queue, 'default')
+    when create_schedule.task = 'qwf.send' then 'qwf.alerts'
     else create_schedule.queue end;
   v_new.catch_up := create_schedule.catch_up;
   v_new.overlap := create_schedule.overlap;

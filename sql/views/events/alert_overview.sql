@@ -15,11 +15,13 @@ cross join lateral (
   select count(*) as open from qwf.open_alerts o
   where o.rule = a.name and o.opened_at is not null and o.closed_at is null) o
 cross join lateral (
-  select max(m.created_at) as sent_at,
+  select (select max(l.created_at) from qwf.alert_messages l where l.rule = a.name) as sent_at,
     count(*) filter (where j.status in ('scheduled', 'queued', 'running')) as waiting,
     count(*) filter (where j.status = 'failed') as undelivered
-  from qwf.alert_messages m left join qwf.jobs j on j.id = m.sent_job
-  where m.rule = a.name) m;
+  from qwf.alert_messages m
+  cross join lateral (  -- offset: each by its id, whatever the statistics say
+    select b.status from qwf.jobs b where b.id = m.sent_job offset 0) j
+  where m.rule = a.name and m.created_at > (select qwf.now()) - interval '2 days') m;
 comment on view qwf.alert_overview is
   'The rules of alerts: whom each tells, what is open, and which messages were not delivered.';
 comment on column qwf.alert_overview.name is 'Name of the rule.';
@@ -30,8 +32,8 @@ comment on column qwf.alert_overview.by_producers is
   'True: producers have named the receiver; false: an administrator has set the rule.';
 comment on column qwf.alert_overview.open is 'How many alerts of it are open.';
 comment on column qwf.alert_overview.sent_at is 'When it made its last message; null: never.';
-comment on column qwf.alert_overview.waiting is 'Messages that are not delivered yet.';
-comment on column qwf.alert_overview.undelivered is 'Messages whose delivery has failed for good.';
+comment on column qwf.alert_overview.waiting is 'Messages of the last two days that are not delivered yet.';
+comment on column qwf.alert_overview.undelivered is 'Messages of the last two days whose delivery has failed for good.';
 comment on column qwf.alert_overview.storm_at is
   'When it said last that there are too many, in this hour; null: there are not.';
 comment on column qwf.alert_overview.last_error is 'Why it last could not be applied; null: never.';

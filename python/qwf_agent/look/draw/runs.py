@@ -63,8 +63,14 @@ def headline(status: Row) -> Text:
     if one.get("ending") and one["status"] not in OVER:
         text.append(f"  {one['ending']}, cleaning up", "red")
     if one.get("seconds") is not None:
-        text.append(f"  {duration(one['seconds'])}", "bright_black")
+        text.append(f"  {duration(one['seconds'])}{usually(one)}", "bright_black")
     return text
+
+
+def usually(row: Row) -> str:
+    """The usual time, if it is known: `, usually 37 s`."""
+    usual = row.get("usual")
+    return "" if usual is None else f", usually {duration(usual)}"
 
 
 def earlier_tries(tries: Sequence[Row], run: Row) -> list[Text]:
@@ -221,7 +227,9 @@ def _cells(node: Row) -> tuple[Text, Text, Text]:
     seconds = node.get("seconds")
     shown = _state(node)
     colour = LOOKS.get(shown, ("", ""))[1]
-    took = Text(duration(seconds) if seconds is not None else "", "bright_black")
+    took = Text("", "bright_black")
+    if seconds is not None:
+        took.append(duration(seconds) + usually(node))
     return Text(shown.replace("_", " "), colour), took, _detail(node) or Text()
 
 

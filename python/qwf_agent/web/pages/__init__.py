@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from qwf_agent.web.pages import (
+    alerts,
     audit,
     doctor,
     events,
@@ -23,6 +24,7 @@ from qwf_agent.web.pages import (
     schedules,
     search,
     start,
+    tell,
     workflow,
     workflows,
 )
@@ -43,6 +45,7 @@ PAGES: tuple[Page, ...] = (
     *queues.PAGES,
     *schedules.PAGES,
     *schedule.PAGES,
+    *alerts.PAGES,
     *events.PAGES,
     *workflows.PAGES,
     *preview.PAGES,
@@ -61,4 +64,5 @@ DATA: tuple[Data, ...] = (
     *queues.DATA,
     *preview.DATA,
     *workflow.DATA,
+    *tell.DATA,
 )

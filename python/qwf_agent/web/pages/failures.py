@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.web.pages import tell
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
@@ -42,6 +43,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "since": since,
         "choices": SINCE,
         "before": before,
+        "receivers": await tell.receivers(look, "failures", tell.OF_FAILURES),
         "cookies": {COOKIE: cookie},
     }  # fmt: skip
 

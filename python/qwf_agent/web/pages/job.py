@@ -13,7 +13,7 @@ from qwf_agent.look import masking, values
 from qwf_agent.look.draw import words
 from qwf_agent.look.query import MOST_ID
 from qwf_agent.web.forms import exact_json
-from qwf_agent.web.pages import waiting
+from qwf_agent.web.pages import tell, waiting
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
 from qwf_agent.web.site.page import Data, NotFoundError, Page
@@ -139,6 +139,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "pictures": files.pictures(request.app.state.files, listed),
         "elements": await look.rows(ELEMENTS, job=number) if job["elements"] is not None else [],
         "log": await look.row(LOG, job=number) if job["status"] == "running" else None,
+        "receivers": await tell.of_job(look, job),
         "follow": request.query_params.get("follow") != "no",
     }
     return page | await _hindrances(look, job)

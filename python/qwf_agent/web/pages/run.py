@@ -12,6 +12,7 @@ from starlette.requests import Request
 from qwf_agent.look.draw import words
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import graph, graph_nodes
+from qwf_agent.web.pages import tell
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, OF_ENDED, SHOWN, STATES, TABS
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -120,6 +121,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "is_over": is_over,
         "cleaned_up": [row["node_id"] for row in cleaned],
         "open_nodes": sum(counts[state] for state in STATES if state not in ENDED),
+        "first_job": nodes[0]["job_id"] if nodes else None,
+        "receivers": [] if is_over else await tell.receivers(look),
         "can_retry": bool(counts["failed"] or counts["cancelled"]),
         "versions": await look.rows(VERSIONS, run=run["id"]),
         "failed": failed,

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from qwf_agent.look.draw.words import brief
 from qwf_agent.web.drawings import graph, graph_nodes, last_runs
 from qwf_agent.web.drawings.differences import differences
+from qwf_agent.web.pages import tell
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.reads.stored_graphs import Document
 from qwf_agent.web.site import actions
@@ -86,6 +87,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     return {
         "workflow": workflow,
         "usual": usual,
+        "receivers": await tell.of_workflow(look, name),
         "completed": last_runs.share(usual["last"], "completed") if usual else None,
         "bars": last_runs.bars(usual["last"], 60, usual) if usual else [],
         "node_times": await read_nodes(look, name, query.get("by")),

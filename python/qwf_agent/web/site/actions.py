@@ -78,7 +78,7 @@ ACTIONS: dict[str, Action] = {
     "change_job": Action(
         {
             "job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz",
-            "run_next": "boolean",
+            "run_next": "boolean", "notify": "text",
         },
         "job {job_id} is changed",
     ),
@@ -158,6 +158,8 @@ ACTIONS: dict[str, Action] = {
         {"run_id": "bigint", "from_node": "text", "latest": "boolean", "context": "jsonb"},
         "run {run_id} goes on",
     ),
+    "set_alert": Action({"name": "text", "rule": "jsonb"}, "the rule {name} is changed"),
+    "test_alert": Action({"name": "text"}, "a test message of the rule {name} is on its way"),
     "tick": Action({}, "ticked: {result}"),
     "worker_control": Action(
         {

@@ -41,6 +41,7 @@ MENU = (  # path, name, its key after g
     ("/fleet", "Fleet", "f"),
     ("/queues", "Queues", "q"),
     ("/schedules", "Schedules", "s"),
+    ("/alerts", "Alerts", "a"),
     ("/events", "Events", "e"),
     ("/workflows", "Workflows", "w"),
     ("/doctor", "Doctor", "d"),

@@ -40,10 +40,15 @@
     if (again) { again = false; setTimeout(refresh, 300); }
   }
   function open() {
-    if (stream || document.hidden || !topics.size || !body.dataset.stream) return;
+    const tells = "tells" in body.dataset;  // see tell.js: this tab listens while it is hidden, too
+    if (stream || !body.dataset.stream || !(tells || topics.size && !document.hidden)) return;
     stream = new EventSource(body.dataset.stream);
     heard = Date.now();
-    const hear = () => { heard = Date.now(); silent = false; };
+    const hear = () => {
+      heard = Date.now();
+      silent = false;
+      document.dispatchEvent(new CustomEvent("qwf:heard"));
+    };
     stream.addEventListener("changed", (event) => {
       hear();
       if (event.data.split(" ").some((topic) => topics.has(topic) || topic === "lost")) refresh();
@@ -59,8 +64,9 @@
   }
   function close() { stream?.close(); stream = null; }
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) close(); else { open(); refresh(); }
+    if (!document.hidden) { open(); refresh(); } else if (!("tells" in body.dataset)) close();
   });
+  document.addEventListener("qwf:tells", open);
   addEventListener("pagehide", close);
   addEventListener("pageshow", (event) => { if (event.persisted) { open(); refresh(); } });
   setInterval(() => {
