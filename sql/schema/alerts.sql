@@ -64,10 +64,8 @@ create table qwf.open_alerts (
   unique (rule, key)
 );
 create index open_alerts_due on qwf.open_alerts (due_at) where due_at is not null;
-create index open_alerts_open on qwf.open_alerts (rule, id)
-  where opened_at is not null and closed_at is null;
+create index open_alerts_open on qwf.open_alerts (rule, id) where closed_at is null;
 create index open_alerts_closed on qwf.open_alerts (closed_at) where closed_at is not null;
-create index open_alerts_open on qwf.open_alerts (rule) where closed_at is null;
 create index open_alerts_run on qwf.open_alerts (run_id) where run_id is not null;
 comment on table qwf.open_alerts is
   'Alerts, a row for each rule and subject: those that are open, and closed ones until '
