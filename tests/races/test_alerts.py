@@ -126,11 +126,12 @@ def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
     flow = {"name": "w", "steps": [{"id": "t", "node": "t", "queue": "default"}]}
     db.execute("select qwf.register_workflow(%s)", (json.dumps(flow),))
     start = "select qwf.enqueue_run('w')" if of_run else "select qwf.enqueue('t')"
-    end = "select qwf.finish(job_id, token, 'fatal') from qwf.claim('default', 'w')"
+    claim = "select job_id, token from qwf.claim('default', 'w')"
+    end = "select qwf.finish(%s, %s, 'fatal')"
     ask = "select qwf.change_job(max(id), notify => 'ada') from qwf.jobs"
     db.execute(start)
     with psycopg.connect(dsn) as ending, psycopg.connect(dsn) as asking:
-        ending.execute(end)
+        ending.execute(end, db.execute(claim).fetchone())
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(asking.execute, ask)
             until_blocked(db, asking)
@@ -139,10 +140,11 @@ def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
                 asked.result(60)
         assert refused.value.sqlstate == "QW002"
     db.execute(start)
+    claimed = db.execute(claim).fetchone()
     with psycopg.connect(dsn) as ending, psycopg.connect(dsn) as asking:
         asking.execute(ask)
         with ThreadPoolExecutor(1) as pool:
-            ended = pool.submit(ending.execute, end)
+            ended = pool.submit(ending.execute, end, claimed)
             until_blocked(db, ending)
             asking.commit()
             ended.result(60)

@@ -2,7 +2,7 @@
 -- Purpose: Makes the message of an alert, and enqueues what delivers it: the job qwf.send for a
 --   receiver, else the task or workflow of the rule.
 -- Guarantees: The message and its job exist exactly if the events of this transaction have their
---   numbers.
+--   numbers. A receiver is tried 8 times within a day, by an agent that has it.
 -- Notifies: sleepers of the queue.
 -- Raises: QW006 if the queue of the task is gone; as enqueue_run for a workflow.
 -- Called by: _close_due, _send_due, test_alert.
@@ -32,7 +32,11 @@ begin
     update qwf.runs r set labels = r.labels || v_label where r.id = v_row.sent_run;
     update qwf.jobs j set labels = j.labels || v_label where j.run_id = v_row.sent_run;
   elsif v_receiver is not null then
-    v_row.sent_job := _qwf.enqueue_send(v_receiver, v_said, v_label);
+    v_row.sent_job := (_qwf.insert_keyless(_qwf.read_jobs(jsonb_build_array(jsonb_build_object(
+      'task', 'qwf.send', 'queue', 'qwf.alerts', 'labels', v_label, 'max_attempts', 8,
+      'args', jsonb_build_object('receiver', v_receiver, 'message', v_said),
+      'requires', jsonb_build_object('receiver.' || v_receiver, 'true'),
+      'backoff', '[10, 60, 300, 1800, 7200, 21600, 43200]'::jsonb)))))[1];
   else
     if not exists (select from qwf.queues q where q.name = coalesce(v_do ->> 'queue', 'default'))
     then

@@ -2,7 +2,7 @@
 -- Purpose: Inserts standalone jobs that have no keys.
 -- Guarantees: Returns ids in the order of the jobs.
 -- Notifies: sleepers of the queues, once.
--- Called by: enqueue_many, _enqueue_send.
+-- Called by: enqueue_many, _send_message, _start_scheduled.
 
 begin;
 

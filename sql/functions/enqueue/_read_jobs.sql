@@ -2,7 +2,7 @@
 -- Purpose: Reads the JSON list of jobs given to enqueue_many.
 -- Guarantees: Every item gets its defaults, and has no key that would be ignored.
 -- Raises: QW005, naming the item.
--- Called by: enqueue_many, _enqueue_send, _option_problems.
+-- Called by: enqueue_many, _option_problems, _send_message, _start_scheduled.
 
 begin;
 
