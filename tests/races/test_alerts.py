@@ -145,10 +145,12 @@ def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
         asking.execute(ask)
         with ThreadPoolExecutor(1) as pool:
             ended = pool.submit(ending.execute, end, claimed)
-            until_blocked(db, ending)
+            if not of_run:  # the end of a node leaves a run that is locked to the next tick
+                until_blocked(db, ending)
             asking.commit()
             ended.result(60)
         ending.commit()
+    db.execute("select qwf.drain_outbox()")
     db.execute("select _qwf.number_and_match()")
     told = db.execute("select receiver, state from qwf.alert_messages").fetchall()
     assert told == [("ada", "open")]
