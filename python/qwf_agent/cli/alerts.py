@@ -60,7 +60,7 @@ def alerts(conn: Connection, closed: bool, rules: bool, receivers: bool, as_json
         raise click.UsageError("give one of --closed, --rules and --receivers")
     if receivers:
         empty = "no receiver; add [receiver.NAME] to qwf.toml of an agent"
-        show_list(OF_RECEIVERS, connection.many(conn, RECEIVERS), as_json, empty)
+        _list(OF_RECEIVERS, conn, RECEIVERS, as_json, empty)
     elif closed:
         _list(OF_ALERTS, conn, CLOSED, as_json, "no alert has closed")
     elif rules:
@@ -73,13 +73,10 @@ def alerts(conn: Connection, closed: bool, rules: bool, receivers: bool, as_json
 def _list(
     columns: tuple[str, ...], conn: Connection, query: LiteralString, as_json: bool, empty: str
 ) -> None:
-    """Print alerts or rules: to a person in the words of the page, to a program as they are."""
+    """Print rows: to a person in the words of the page, to a program as they are."""
     rows = connection.many(conn, query)
     if not as_json:
-        rows = [
-            {**row, "hears": said.hears(row["rule"])} if "kinds" in row else said.told(row)
-            for row in rows
-        ]
+        rows = [said.in_words(row) for row in rows]
     show_list(columns, rows, as_json, empty)
 
 

@@ -33,8 +33,7 @@ begin
   if v_status = any (v_over) or v_status is null then
     raise exception using errcode = 'QW002',
       message = case when v_run is null then 'the job is over' else 'the run is over' end,
-      detail = coalesce(format('run %s is %s', v_run, v_status),
-        format('job %s is %s', p_job, v_status)),
+      detail = format('%s is %s', coalesce('run ' || v_run, 'job ' || p_job), v_status),
       hint = 'nothing more happens to it that somebody could be told';
   end if;
   if v_labels -> 'qwf.notify' is not distinct from to_jsonb(p_receiver) then

@@ -2,7 +2,8 @@
 -- Purpose: Enqueues the job or run of a schedule for a time, or for none.
 -- Guarantees: References to due in the args and options have their values. The labels of the
 --   schedule win over those of its options. The column schedule names the schedule, except of work
---   of somebody else into which a key has merged it.
+--   of somebody else into which a key has merged it. A ping of a receiver is tried three times
+--   within minutes, because the next one follows.
 -- Notifies: as enqueue_many and enqueue_run.
 -- Raises: as enqueue_many, enqueue_run and _with_due.
 -- Called by: fire_schedule, _enqueue_scheduled.
@@ -31,10 +32,12 @@ begin
     update qwf.runs r set schedule = p_schedule.name
     where r.id = v_started.run_id and r.schedule is null and r.labels @> p_labels;
   elsif p_schedule.task = 'qwf.send' then
-    v_started.job_id := (_qwf.insert_keyless(_qwf.read_jobs(jsonb_build_array(
-      _qwf.send_job(p_schedule.args ->> 'receiver', null, p_labels)))))[1];
-    update qwf.jobs j set schedule = p_schedule.name, project = p_schedule.project
-    where j.id = v_started.job_id;
+    v_started.job_id := (_qwf.insert_keyless(_qwf.read_jobs(jsonb_build_array(jsonb_build_object(
+      'task', 'qwf.send', 'queue', 'qwf.alerts', 'args', p_schedule.args, 'labels', p_labels,
+      'priority', p_schedule.priority, 'project', p_schedule.project,
+      'requires', jsonb_build_object('receiver.' || (p_schedule.args ->> 'receiver'), 'true'),
+      'max_attempts', 3, 'backoff', '[10, 60]'::jsonb)))))[1];
+    update qwf.jobs j set schedule = p_schedule.name where j.id = v_started.job_id;
   else
     select e.job_id into v_started.job_id
     from qwf.enqueue_many(jsonb_build_array(v_options || jsonb_build_object(

@@ -1,5 +1,5 @@
--- A schedule of the task qwf.send pings a receiver: for a service that raises the alarm when no ping
--- comes any more.
+-- A schedule of the task qwf.send pings a receiver: for a service that raises the alarm when no
+-- ping comes any more.
 begin;
 select plan(6);
 

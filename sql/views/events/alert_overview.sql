@@ -32,8 +32,10 @@ comment on column qwf.alert_overview.by_producers is
   'True: producers have named the receiver; false: an administrator has set the rule.';
 comment on column qwf.alert_overview.open is 'How many alerts of it are open.';
 comment on column qwf.alert_overview.sent_at is 'When it made its last message; null: never.';
-comment on column qwf.alert_overview.waiting is 'Messages of the last two days that are not delivered yet.';
-comment on column qwf.alert_overview.undelivered is 'Messages of the last two days whose delivery has failed for good.';
+comment on column qwf.alert_overview.waiting is
+  'Messages of the last two days that are not delivered yet.';
+comment on column qwf.alert_overview.undelivered is
+  'Messages of the last two days whose delivery has failed for good.';
 comment on column qwf.alert_overview.storm_at is
   'When it said last that there are too many, in this hour; null: there are not.';
 comment on column qwf.alert_overview.last_error is 'Why it last could not be applied; null: never.';

@@ -45,6 +45,16 @@ def delivery(row: words.Row) -> str:
     return "is tried again" if row["delivery_error"] else "on its way"
 
 
+def in_words(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of alert_details, alert_overview or receiver_overview for people."""
+    if "kinds" in row:
+        return {**row, "hears": hears(row["rule"])}
+    if "hosts" in row:
+        hosts = ", ".join(row["hosts"]) or "no live agent has it"
+        return {**row, "hosts": hosts, "rules": ", ".join(row["rules"])}
+    return told(row)
+
+
 def told(row: dict[str, Any]) -> dict[str, Any]:
     """A row of alert_details for people."""
     return {**row, "delivery": delivery(row)}
