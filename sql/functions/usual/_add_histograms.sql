@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/usual/_add_histograms
 -- Purpose: Adds two histograms.
--- Called by: _merge_usual, _roll_up_counts.
+-- Called by: _add_totals, _merge_usual, _roll_up_counts.
 
 begin;
 
