@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -231,3 +232,20 @@ def test_more_than_200_tasks_share_the_name_other(on_db: Cli, db: Db) -> None:
     assert len(found) == 201
     assert found["t001"] == [1.0, *[4.0] * 17]
     assert found["other"] == [5.0, *[20.0] * 17]
+
+
+def test_promtool_finds_nothing_wrong_with_them(on_db: Cli, db: Db) -> None:
+    """Histograms, counters and gauges are named as Prometheus wants them."""
+    promtool = shutil.which("promtool")
+    if promtool is None and os.environ.get("QWF_PROMTOOL") != "required":
+        pytest.skip("promtool is not installed (Debian: apt-get install prometheus)")
+    assert promtool is not None, "QWF_PROMTOOL=required"
+    db.execute("insert into _qwf.run_totals values ('w', 'failed', 1, 2, array_fill(1, array[17]))")
+    db.execute("insert into _qwf.event_totals values ('lost', 1, 0)")
+    db.execute("insert into qwf.attempt_totals values ('q', 't', 'lost', 1, 2, '{1}', 2, '{1}')")
+    text = on_db("metrics").stdout
+    assert "qwf_run_seconds_bucket{" in text
+    done = subprocess.run(
+        [promtool, "check", "metrics"], input=text, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

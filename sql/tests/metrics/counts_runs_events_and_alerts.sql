@@ -9,7 +9,8 @@ create function pg_temp.ends(p_workflow text, p_status text, p_seconds float, p_
 returns void language sql as $$
   insert into _qwf.event_log (at, kind, subject, names, detail)
   values (qwf.now(), 'run_ended', p_workflow, jsonb_strip_nulls(jsonb_build_object('workflow',
-    p_workflow, 'alert', p_alert)), jsonb_build_object('status', p_status, 'seconds', p_seconds)) $$;
+    p_workflow, 'alert', p_alert)),
+    jsonb_build_object('status', p_status, 'seconds', p_seconds)) $$;
 
 select qwf_test.set_now('2030-01-01');
 select qwf.set_alert('bad', '{"when": ["run_ended"], "do": {"receiver": "ops"}}');
