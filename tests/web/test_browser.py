@@ -430,19 +430,19 @@ def test_an_outage_keeps_what_is_ticked(
     found = open_site()
     runs = [made_run(found.db) for _ in range(3)]
     page = found.enter(pages, "/runs")
-    selected = page.get_by_role("button", name="Cancel the selected…")
+    selected = page.locator("#bulk").get_by_role("button", name="Cancel…")
     expect(selected).to_be_hidden()
-    page.get_by_label(f"select run {runs[1]}").check()
+    page.get_by_label(f"Select run {runs[1]}").check()
     expect(selected).to_be_visible()
     server.stop_immediate()
     try:
         expect(page.locator("#stale")).to_be_visible()
         page.wait_for_timeout(5_000)
-        expect(page.get_by_label(f"select run {runs[1]}")).to_be_checked()
+        expect(page.get_by_label(f"Select run {runs[1]}")).to_be_checked()
     finally:
         server.start()
     expect(page.locator("#stale")).to_be_hidden(timeout=40_000)
-    expect(page.get_by_label(f"select run {runs[1]}")).to_be_checked()
+    expect(page.get_by_label(f"Select run {runs[1]}")).to_be_checked()
     selected.click()
     expect(page.get_by_role("heading", name="Cancel 1 run")).to_be_visible()
 
