@@ -13,6 +13,7 @@ from qwf_agent.web.pages import (
     job,
     jobs,
     overview,
+    palette,
     preview,
     question,
     queues,
@@ -61,4 +62,5 @@ DATA: tuple[Data, ...] = (
     *queues.DATA,
     *preview.DATA,
     *workflow.DATA,
+    *palette.DATA,
 )
