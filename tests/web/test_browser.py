@@ -55,7 +55,10 @@ CUT_OFF = """
 })
 """
 # Addresses of `real` that have no page: a change of nothing, an attempt that was not.
-ABSENT = r"404 \(Not Found\) at \S+(/runs/change|/jobs/all/burn|/attempts/\d+|/files/\S+)$"
+ABSENT = (
+    r"40[04] \((Not Found|Bad Request)\) at "
+    r"\S+(/runs/change|/failures/retry|/jobs/all/burn\S*|/attempts/\d+|/files/\S+)$"
+)
 REFRESH = """
 () => new Promise((resolve) => {
   document.addEventListener("qwf:fresh", () => resolve(), {once: true});
@@ -180,10 +183,14 @@ def test_what_opens_at_a_button_is_seen_whole(full: Site, pages: Pages, width: i
 
 
 def test_on_a_phone_the_menu_shows_where_one_is(full: Site, pages: Pages) -> None:
-    page = full.enter(pages, "/doctor", width=390)
+    page = full.enter(pages, "/doctor", width=720)
     entry = page.locator(".menu [aria-current]")
     expect(entry).to_have_text("Doctor")
     expect(entry).to_be_in_viewport(ratio=0.9)
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(entry).to_be_hidden()
+    page.locator("#more-pages > summary").click()
+    expect(page.locator("#more-pages [aria-current]")).to_have_text("Doctor")
 
 
 def test_escape_closes_a_sheet_and_the_focus_is_at_its_button(full: Site, pages: Pages) -> None:
