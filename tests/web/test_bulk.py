@@ -1,4 +1,4 @@
-"""What is done to many rows at once: nothing without a tick, and all of the ticked groups."""
+"""Changes of many rows at once: none without a tick, and all jobs of the ticked groups."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ begin
 end $$;
 comment on function qwf.failure_groups is
   'Groups the newest max_rows failed jobs, or those since a time, by task and by the first line of '
-  'the error without its numbers, ids and paths; the group that failed last comes first. Maps whose '
-  'elements failed and the engine''s own jobs are left out. QW005 for an invalid bound or time.';
+  'the error without its numbers, ids and paths; the group that failed last comes first. It leaves '
+  'out maps whose elements failed, and jobs of the engine. QW005 for an invalid bound or time.';
 call _qwf.allow('qwf.failure_groups', 'qwf_viewer');
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:views/queues/last_hour
--- Purpose: What the whole fleet did in each of the last 60 full minutes, for the chart of the first
---   page.
+-- Purpose: The work of the whole fleet in each of the last 60 full minutes, for the chart of the
+--   first page.
 -- Guarantees: 60 rows, the oldest first, and no more read than the minutes of the last hour. A
 --   minute that nobody looked at has nulls.
 -- Called by: people, qwf web.
@@ -36,7 +36,7 @@ from (
 order by h.minute
 limit 60;
 comment on view qwf.last_hour is
-  'What the whole fleet did in each of the last 60 minutes: select * from qwf.last_hour.';
+  'The work of the whole fleet in each of the last 60 minutes: select * from qwf.last_hour.';
 comment on column qwf.last_hour.minute is 'Full minute (UTC).';
 comment on column qwf.last_hour.queued is
   'Jobs that waited for a worker at its first tick; null: nobody looked.';
@@ -44,7 +44,7 @@ comment on column qwf.last_hour.running is 'Jobs that ran; null: nobody looked.'
 comment on column qwf.last_hour.started is
   'Attempts that began: how many more run at the next minute than at this one, and those that '
   'ended. Null: nobody looked at one of the two.';
-comment on column qwf.last_hour.completed is 'Attempts that completed; null: no row of it is there.';
+comment on column qwf.last_hour.completed is 'Attempts that completed; null: nothing is stored.';
 comment on column qwf.last_hour.failed is 'Attempts that failed or were lost.';
 comment on column qwf.last_hour.first_wait_seconds is
   'How long the first job in claim order had waited, in the queue where it is longest, seconds; '

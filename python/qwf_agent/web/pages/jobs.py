@@ -108,7 +108,7 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
 
 
 def to_change(verb: str, rows: list[dict[str, Any]], to: int | None) -> dict[str, Any]:
-    """What a page says before it changes these jobs."""
+    """The words of a page before it changes these jobs."""
     return {
         "verb": verb,
         "action": BULK[verb].function,
