@@ -94,6 +94,7 @@ def test_a_corrected_node_runs_again_and_what_came_before_is_kept(
     assert "try 1 ✗ failed" in shown
     assert "s/find failed: bad pattern" in shown
     assert "s/count failed: nothing found" in shown
+    assert f"qwf retry run {failed}" in shown
     on_db("retry", "run", failed, "--yes")
     assert [report(), report()] == ["s/count", "s/send"]
     shown = on_db("show", failed).stdout

@@ -23,13 +23,14 @@ SAMPLES: dict[str, LiteralString] = {
     "no": "select file_no from qwf.run_files limit 2",
 }
 WORDS = {"verb": ["retry", "cancel", "change", "burn"], "key": ["0" * 64, "x"]}
+QUERIES = {"/jobs/all/{verb}": "?since=7d"}  # without one, the page has nothing to show
 NUMBERS = ("0", "999999999999", "99999999999999999999")
 STRANGE = ("no-such-thing", "%00", "%2e%2e%2fetc%2fpasswd", "%F0%9F", "<b>", "x" * 3000)
 
 
 def addresses(db: psycopg.Connection[Any], path: str, most: int = 6) -> list[str]:
     """Addresses of a page: each parameter with what is in the database, and with what is not."""
-    found = [path]
+    found = [path + QUERIES.get(path, "")]
     for parameter, kind in re.findall(r"\{(\w+)(:\w+)?\}", path):
         strange = NUMBERS if kind == ":int" else (*NUMBERS, *STRANGE)
         values = [*_real(db, parameter), *(strange if parameter in SAMPLES else ())]
@@ -40,7 +41,7 @@ def addresses(db: psycopg.Connection[Any], path: str, most: int = 6) -> list[str
 
 def real(db: psycopg.Connection[Any], path: str, most: int = 3) -> list[str]:
     """Addresses of a page, with what is in the database; at most `most` for each parameter."""
-    found = [path]
+    found = [path + QUERIES.get(path, "")]
     for parameter, kind in re.findall(r"\{(\w+)(:\w+)?\}", path):
         place, values = "{" + parameter + kind + "}", _real(db, parameter)[:most]
         found = [begun.replace(place, value) for begun in found for value in values]

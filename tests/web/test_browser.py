@@ -61,7 +61,10 @@ CUT_OFF = """
 })
 """
 # Addresses of `real` that have no page: a change of nothing, an attempt that was not.
-ABSENT = r"404 \(Not Found\) at \S+(/runs/change|/jobs/all/burn|/attempts/\d+|/files/\S+)$"
+ABSENT = (
+    r"40[04] \((Not Found|Bad Request)\) at "
+    r"\S+(/runs/change|/failures/retry|/jobs/all/burn\S*|/attempts/\d+|/files/\S+)$"
+)
 REFRESH = """
 () => new Promise((resolve) => {
   document.addEventListener("qwf:fresh", () => resolve(), {once: true});
@@ -188,10 +191,14 @@ def test_what_opens_at_a_button_is_seen_whole(full: Site, pages: Pages, width: i
 
 
 def test_on_a_phone_the_menu_shows_where_one_is(full: Site, pages: Pages) -> None:
-    page = full.enter(pages, "/doctor", width=390)
+    page = full.enter(pages, "/doctor", width=720)
     entry = page.locator(".menu [aria-current]")
     expect(entry).to_have_text("Doctor")
     expect(entry).to_be_in_viewport(ratio=0.9)
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(entry).to_be_hidden()
+    page.locator("#more-pages > summary").click()
+    expect(page.locator("#more-pages [aria-current]")).to_have_text("Doctor")
 
 
 def test_escape_closes_a_sheet_and_the_focus_is_at_its_button(full: Site, pages: Pages) -> None:
@@ -438,19 +445,19 @@ def test_an_outage_keeps_what_is_ticked(
     found = open_site()
     runs = [made_run(found.db) for _ in range(3)]
     page = found.enter(pages, "/runs")
-    selected = page.get_by_role("button", name="Cancel the selected…")
+    selected = page.locator("#bulk").get_by_role("button", name="Cancel…")
     expect(selected).to_be_hidden()
-    page.get_by_label(f"select run {runs[1]}").check()
+    page.get_by_label(f"Select run {runs[1]}").check()
     expect(selected).to_be_visible()
     server.stop_immediate()
     try:
         expect(page.locator("#stale")).to_be_visible()
         page.wait_for_timeout(5_000)
-        expect(page.get_by_label(f"select run {runs[1]}")).to_be_checked()
+        expect(page.get_by_label(f"Select run {runs[1]}")).to_be_checked()
     finally:
         server.start()
     expect(page.locator("#stale")).to_be_hidden(timeout=40_000)
-    expect(page.get_by_label(f"select run {runs[1]}")).to_be_checked()
+    expect(page.get_by_label(f"Select run {runs[1]}")).to_be_checked()
     selected.click()
     expect(page.get_by_role("heading", name="Cancel 1 run")).to_be_visible()
 

@@ -156,7 +156,7 @@ def test_buttons_are_there_for_who_may_press_them(
     visit: Visit, db: Db, level: str, may: bool
 ) -> None:
     failed, queued = fail(db, worker(db, "default"), "t", "x"), enqueue(db, "t", queue="cpu")
-    page = visit(level).text("/jobs")
+    page = visit(level).text("/jobs?since=1h")
     assert ("Retry" in row(page, failed)) == may
     assert ("Run next" in row(page, queued) and "Cancel" in row(page, queued)) == may
     assert ('name="jobs"' in page) == may

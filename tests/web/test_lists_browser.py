@@ -62,17 +62,17 @@ def test_one_box_ticks_all_rows_and_shift_those_between_two(enter: Enter, db: Db
     every = page.get_by_label("Select all jobs of this page")
     every.check()
     assert ticked(page) == jobs
-    expect(page.get_by_text("6 selected on this page:")).to_be_visible()
+    expect(page.get_by_text("6 selected, all of this page")).to_be_visible()
     page.evaluate(REFRESH)
     assert ticked(page) == jobs
     expect(every).to_be_checked()
     every.uncheck()
     assert ticked(page) == []
-    expect(page.locator("#retry-ticked")).to_be_hidden()
+    expect(page.locator("#bulk")).to_be_hidden()
     page.get_by_label(f"Select job {jobs[4]}").click()
     page.get_by_label(f"Select job {jobs[1]}").click(modifiers=["Shift"])
     assert ticked(page) == jobs[1:5]
-    expect(page.get_by_text("4 selected:")).to_be_visible()
+    expect(page.get_by_text("4 selected", exact=True)).to_be_visible()
     assert every.evaluate("(box) => box.indeterminate")
     page.locator("#cancel-ticked > summary").click()
     page.get_by_role("button", name="Cancel the ticked jobs").click()
@@ -88,8 +88,11 @@ def test_one_box_ticks_all_runs(enter: Enter, db: Db) -> None:
     db.execute("select qwf.enqueue_run('w') from generate_series(1, 3)")
     page = enter("/runs")
     page.get_by_label("Select all runs of this page").check()
-    expect(page.get_by_text("3 selected on this page:")).to_be_visible()
-    page.get_by_role("button", name="Cancel the selected").click()
+    expect(page.get_by_text("3 selected, all of this page")).to_be_visible()
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator("#bulk")).to_be_hidden()
+    page.get_by_label("Select all runs of this page").check()
+    page.get_by_role("button", name="Cancel…").click()
     expect(page.get_by_role("button", name="Cancel 3 runs")).to_be_visible()
 
 

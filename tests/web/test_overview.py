@@ -171,7 +171,7 @@ def test_the_trend_of_a_queue_is_drawn_from_its_minutes(visit: Visit, db: Db) ->
     page = visit("viewer").text("/")
     assert page.count("<line ") == 9
     assert "↓ 9" in page
-    assert re.search(r'20, <span class="error">10</span>', page)
+    assert re.search(r'data-label="completed">20</td>\s*<td [^>]*data-label="failed">10</td>', page)
 
 
 @pytest.mark.parametrize("level", ["viewer", "operator", "admin"])
@@ -220,8 +220,9 @@ def test_a_box_says_how_many_jobs_failed_on_it(visit: Visit, db: Db) -> None:
     for path in ("/", "/fleet"):
         page = visit("viewer").text(path)
         for host, words in (("box-a", "1 job failed"), ("box-b", "2 jobs failed")):
-            card = page.partition(f'id="box-{host}"')[2].partition("</section>")[0]
-            assert f'href="/fleet/{host}#failed">{words} here in the last hour' in card
+            box = page.partition(f'id="box-{host}"')[2].partition(f'id="worker-{host}')[0]
+            assert f'href="/fleet/{host}#failed">' in box
+            assert (f"✗ {words[0]} failed" if path == "/" else f"{words} here") in box
     row = visit("viewer").text("/").partition("Newest failures")[2].partition("</li>")[0]
     assert re.search(r'resize</a> on <b><a href="/fleet/box-a">', row)
     assert 'id="failed"' in visit("viewer").text("/fleet/box-b")
@@ -272,11 +273,11 @@ def serving(db: Db, *doing: dict[str, Any]) -> str:
     return name
 
 
-def test_each_model_server_has_a_line_in_the_card_of_its_box(visit: Visit, db: Db) -> None:
+def test_each_model_server_is_named_in_the_line_of_its_box(visit: Visit, db: Db) -> None:
     serving(db)
     page = visit("viewer").text("/")
-    lines = page[page.index('<ul class="server-lines">') :].partition("</ul>")[0]
-    broken, ready = lines.split("<li ")[1:]
+    line = page[page.index('id="box-box-a"') :].partition("</li>")[0]
+    broken, ready = re.split(r'<span class="small"><span class="state', line)[-2:]
     assert "✗</i> broken" in broken
     for part in ("<b>vllm</b>", "qwen", "3 of 8", "42 tokens/s", "state-ready"):
         assert part in ready, ready

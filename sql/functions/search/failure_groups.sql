@@ -2,7 +2,9 @@
 -- Purpose: Groups the newest failed jobs by task and by what their errors have in common.
 -- Guarantees: Reads at most max_rows failed jobs, newest first, of those that failed since `since`.
 --   A job that was retried or erased counts no longer, and a failed attempt that will be tried
---   again does not count yet. If first_at of a group is later than a moment, and searched_to is
+--   again does not count yet. What fails because of other jobs, which are counted themselves, does
+--   not count: a map some of whose elements failed, a step that is a run, and other jobs of the
+--   engine. If first_at of a group is later than a moment, and searched_to is
 --   null or earlier than that moment, the group is new since then.
 
 begin;
@@ -31,6 +33,10 @@ begin
     select j.id, j.task, j.claimed_by, j.finished_at, _qwf.error_line(j.last_error) as error
     from qwf.jobs j
     where j.status = 'failed' and j.erased_parts is null
+      and coalesce(not starts_with(j.queue, 'qwf.'), true)
+      and not coalesce(j.last_error ~ '^[0-9]+ of [0-9]+ elements failed' and (
+        select true from qwf.jobs e
+        where e.parent_id = j.id and e.status = 'failed' limit 1), false)
       and j.finished_at >= coalesce(failure_groups.since, '-infinity')
     order by j.finished_at desc
     limit failure_groups.max_rows
@@ -68,8 +74,8 @@ begin
 end $$;
 comment on function qwf.failure_groups is
   'Groups the newest max_rows failed jobs, or those since a time, by task and by the first line of '
-  'the error without its numbers, ids and paths; the group that failed last comes first. QW005 for '
-  'an invalid bound or time.';
+  'the error without its numbers, ids and paths; the group that failed last comes first. It leaves '
+  'out maps whose elements failed, and jobs of the engine. QW005 for an invalid bound or time.';
 call _qwf.allow('qwf.failure_groups', 'qwf_viewer');
 
 commit;

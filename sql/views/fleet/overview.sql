@@ -16,6 +16,9 @@ select
     select from qwf.jobs j
     where j.status = 'failed' and j.finished_at > (select qwf.now() - interval '1 h')
       and coalesce(not starts_with(j.queue, 'qwf.'), true)
+      and not coalesce(j.last_error ~ '^[0-9]+ of [0-9]+ elements failed' and (
+        select true from qwf.jobs e
+        where e.parent_id = j.id and e.status = 'failed' limit 1), false)
     order by j.finished_at desc limit 1001) f)::int as failed,
   w.boxes, w.workers, w.dead, t.last_tick, qwf.now() - t.last_tick as tick_age,
   qwf.version() as version,
@@ -56,7 +59,7 @@ comment on column qwf.overview.held is
 comment on column qwf.overview.questions is
   'Questions that wait for a person; 1,001: more than 1,000.';
 comment on column qwf.overview.failed is
-  'Jobs that failed in the last hour; 1,001: more than 1,000.';
+  'Jobs that failed in the last hour, without maps whose elements failed; 1,001: more than 1,000.';
 comment on column qwf.overview.boxes is 'Boxes with a live worker.';
 comment on column qwf.overview.workers is 'Live workers, one for each queue of each agent.';
 comment on column qwf.overview.dead is 'Dead workers.';

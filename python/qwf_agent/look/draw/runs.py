@@ -44,6 +44,9 @@ def run(status: Row, max_lines: int | None = None) -> RenderableType:
     error = status["run"].get("error")
     if error:
         lines.append(Text(f"error: {error}", "red"))
+    one = status["run"]
+    if one["status"] == "failed" and not one.get("parent_run") and max_lines is None:
+        lines.append(Text(f"qwf retry run {one['id']}", "magenta"))
     return Group(*lines)
 
 

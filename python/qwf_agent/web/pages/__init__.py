@@ -14,6 +14,7 @@ from qwf_agent.web.pages import (
     job,
     jobs,
     overview,
+    palette,
     preview,
     question,
     queues,
@@ -65,4 +66,5 @@ DATA: tuple[Data, ...] = (
     *preview.DATA,
     *workflow.DATA,
     *tell.DATA,
+    *palette.DATA,
 )

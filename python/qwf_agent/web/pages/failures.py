@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.pages import tell
+from qwf_agent.web.pages import jobs, tell
+from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site.page import Page
+from qwf_agent.web.site import render
+from qwf_agent.web.site.page import IncompleteError, Page
 
 COOKIE = "qwf_failures"  # when this browser looked before, and when it looked last
 LOOK_S = 30 * 60  # who comes back after this long looks again
@@ -29,13 +32,12 @@ BAR = {"width": 3, "step": 4, "height": 24}
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The groups of failures, the group that failed last first."""
-    since = request.query_params.get("since", "24h")
-    since = since if since in SINCE else "24h"
-    groups = await look.rows(GROUPS, back=SINCE[since][1])
+    since, groups = await _groups(request, look)
     before, cookie = looked(request.cookies.get(COOKIE), datetime.now(timezone.utc))
     whole = groups[0] if groups else {"searched": 0, "searched_to": None}
     return {
-        "groups": [group | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
+        "groups": [group | {"new": is_new(group, before), "spark": spark(group["by_hour"]),
+                            "mark": mark(group)}
                    for group in groups[:SHOWN]],
         "left_out": max(0, len(groups) - SHOWN),
         "failed": whole["searched"],
@@ -46,6 +48,43 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "receivers": await tell.receivers(look, "failures", tell.OF_FAILURES),
         "cookies": {COOKIE: cookie},
     }  # fmt: skip
+
+
+async def read_retry(request: Request, look: Look) -> dict[str, Any]:
+    """All jobs of the ticked groups, counted before they are retried."""
+    ticked = set(request.query_params.getlist("group"))
+    if not ticked:
+        raise IncompleteError("No group of failures is selected. Tick the groups to retry first.")
+    since, groups = await _groups(request, look)
+    rows: Rows = []
+    to = None
+    for group in [group for group in groups if mark(group) in ticked]:
+        asked = {"status": ["failed"], "task": group["task"], "signature": group["signature"] or ""}
+        most = jobs.MOST_AT_ONCE - len(rows)
+        if most:
+            some, left = await jobs.found_all(look, asked, most, jobs.COUNT_S / len(ticked))
+            rows, to = rows + some, left or to
+    return {
+        **jobs.to_change("retry", rows, to),
+        "heading": f"Retry {len(ticked)} {'group' if len(ticked) == 1 else 'groups'} of failures",
+        "back": render.url(request, "/failures", since=since),
+        "problem": None,
+        "given": {},
+        "queues": [],
+    }
+
+
+async def _groups(request: Request, look: Look) -> tuple[str, Rows]:
+    """How far back the address looks, and the groups since then."""
+    since = request.query_params.get("since", "24h")
+    since = since if since in SINCE else "24h"
+    return since, await look.rows(GROUPS, back=SINCE[since][1])
+
+
+def mark(group: Mapping[str, Any]) -> str:
+    """A short name of a group, which stays while more jobs fail."""
+    named = f"{group['task']}\0{group['signature']}"
+    return hashlib.sha256(named.encode()).hexdigest()[:16]
 
 
 def looked(cookie: str | None, now: datetime) -> tuple[datetime | None, str]:
@@ -86,4 +125,7 @@ def _times(cookie: str | None) -> tuple[datetime | None, datetime | None]:
     return first, last
 
 
-PAGES = (Page("/failures", "failures.html", read, every_s=10),)
+PAGES = (
+    Page("/failures", "failures.html", read, every_s=10),
+    Page("/failures/retry", "jobs_all.html", read_retry),
+)

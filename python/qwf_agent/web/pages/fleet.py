@@ -68,8 +68,9 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     }
 
 
-async def cards(look: Look) -> dict[str, Any]:
-    """The first MOST_BOXES boxes, how many workers and boxes there are besides, and all counted."""
+async def cards(look: Look, busiest: int | None = None) -> dict[str, Any]:
+    """The first MOST_BOXES boxes, or some of the busiest; how many workers and boxes there are
+    besides, and all counted."""
     rows, workers, servers, counts = await asyncio.gather(
         look.part("boxes", snapshot.BOXES),
         look.part("workers", snapshot.WORKERS),
@@ -78,7 +79,9 @@ async def cards(look: Look) -> dict[str, Any]:
     )
     crowd = counts[0] if counts else {"workers": 0, "boxes": 0, "dead": 0}
     found = boxes(rows, workers, servers)
-    shown = found[:MOST_BOXES]
+    if busiest is not None:
+        found.sort(key=lambda box: not box.row["running"])
+    shown = found[: busiest or MOST_BOXES]
     idle = sum(not box.workers for box in found)  # boxes with a sample alone
     return {
         "boxes": shown,

@@ -14,7 +14,7 @@ from qwf_agent.look.query import JOBS, QueryError, as_filter, as_id
 from qwf_agent.web.pages import query_box, waiting
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.actions import Verb
-from qwf_agent.web.site.page import NotFoundError, Page
+from qwf_agent.web.site.page import IncompleteError, NotFoundError, Page
 
 ROWS = 50
 MOST_AT_ONCE = 20_000  # jobs of one click: as many calls as it takes
@@ -73,7 +73,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "older": to if len(rows) == ROWS else None,
         "searched_to": to if len(rows) < ROWS else None,
         "queues": await queues(look),
-        "bulk": [verb for verb in BULK if _states(given, verb)] if rows else [],
+        "bulk": [verb for verb in BULK if given and _states(given, verb)],
         "tabs": TABS,
     }
 
@@ -88,12 +88,27 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
     problem = to = None
     try:
         given = JOBS.chosen(request.query_params)
+        if not given:
+            raise IncompleteError(
+                f"No job is selected. Tick the jobs to {verb} in the list first; to {verb} all "
+                "jobs that match, set a filter there."
+            )
         states = _states(given, verb)
         filter_ = as_filter(given, query_box.now()) | {"status": states}
         if states:
-            rows, to = await _found_all(look, filter_)
+            rows, to = await found_all(look, filter_, MOST_AT_ONCE)
     except QueryError as error:
         problem = str(error)
+    return {
+        **to_change(verb, rows, to),
+        "problem": problem,
+        "given": given,
+        "queues": await queues(look) if verb == "change" else [],
+    }
+
+
+def to_change(verb: str, rows: list[dict[str, Any]], to: int | None) -> dict[str, Any]:
+    """The words of a page before it changes these jobs."""
     return {
         "verb": verb,
         "action": BULK[verb].function,
@@ -103,23 +118,20 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
         "runs": len({row["run_id"] for row in rows if row["run_id"]}),
         "searched_to": to,
         "full": to is not None and len(rows) >= A_CALL,
-        "problem": problem,
-        "given": given,
-        "queues": await queues(look) if verb == "change" else [],
     }
 
 
-async def _found_all(
-    look: Look, asked: Mapping[str, Any]
+async def found_all(
+    look: Look, asked: Mapping[str, Any], most: int, seconds: float = COUNT_S
 ) -> tuple[list[dict[str, Any]], int | None]:
-    """The newest MOST_AT_ONCE jobs, or those found within COUNT_S; and the id to search on from, if
+    """The newest `most` jobs, or those found within some seconds; and the id to search on from, if
     any may be left. Raises QueryError."""
     rows: list[dict[str, Any]] = []
-    before, until = None, time.monotonic() + COUNT_S
+    before, until = None, time.monotonic() + seconds
     while True:
-        some, before = await found(look, asked, before, min(A_CALL, MOST_AT_ONCE - len(rows)))
+        some, before = await found(look, asked, before, min(A_CALL, most - len(rows)))
         rows += some
-        out_of_time = len(rows) >= MOST_AT_ONCE or time.monotonic() >= until
+        out_of_time = len(rows) >= most or time.monotonic() >= until
         if before is None or len(some) < A_CALL or out_of_time:
             return rows, before
 

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.look.fleet import QUESTIONS, RUNNING, sums
+from qwf_agent.web.drawings import last_hour
 from qwf_agent.web.pages import doctor, fleet
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -17,9 +18,27 @@ QUEUES = "select * from qwf.queue_overview order by queue"
 HEAD = "select failed, questions as asked, empty from qwf.overview"
 GLANCE = "select *, questions as asked from qwf.overview"
 FAILURES = "select * from qwf.failure_groups(max_rows => 200) limit 6"
+HOUR = "select * from qwf.last_hour"
+# The newest that are open, then those that have just ended, with what is usual.
+RUNS = """
+select r.id, r.workflow, r.status, r.done, r.total, r.asked, r.seconds, r.finished_at, r.error,
+  u.p50 as usual, coalesce(r.seconds > u.p90, false) as slow
+from (
+  select distinct on (f.id) f.*
+  from (
+    (select * from qwf.find_runs(
+      '{"status": ["queued", "running", "awaiting_input"]}', max_rows => 5))
+    union all
+    (select * from qwf.find_runs(max_rows => 8))) f
+  where f.id is not null
+  order by f.id desc) r
+left join qwf.usual u on u.kind = 'run' and u.name = r.workflow
+order by r.finished_at is not null, r.id desc limit 8
+"""
 HOLDING = ("unserved", "paused")  # states of queues that hold their jobs up
 DOWN = ("broken", "gone")  # states of model servers that somebody should look at
 MOST = 8  # rows of a list
+MOST_BOXES = 20  # lines
 MOST_QUEUES = 20
 NEVER_S = 1e9  # how old the last tick is if there was none
 
@@ -28,12 +47,13 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The fleet at one moment."""
     health = request.app.state.health
     facts = await fleet.engine(look)
-    queues, found, running, failures, questions = await asyncio.gather(
+    queues, found, running, failures, questions, (hour, runs) = await asyncio.gather(
         look.part("queues", QUEUES),
-        fleet.cards(look),
+        fleet.cards(look, MOST_BOXES),
         look.part("running jobs", RUNNING),
         look.part("newest failures", FAILURES),
         look.part("questions", QUESTIONS),
+        asyncio.gather(look.part("the last hour", HOUR), look.part("runs", RUNS)),
     )
     head = await look.row(HEAD)
     shown = _busiest(queues)
@@ -49,6 +69,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         **found,
         "troubled": [server for server in found["servers"] if server["state"] in DOWN],
         "dead": [worker for worker in found["workers"] if worker["state"] == "dead"][:5],
+        "hour": last_hour.draw(hour),
+        "runs": runs,
         "running": running[:MOST],
         "failures": failures,
         "questions": questions[:MOST],
@@ -93,7 +115,17 @@ PAGES = (
         "/",
         "overview.html",
         read,
-        topics=("queues", "fleet", "hosts", "servers", "running", "failed", "questions", "health"),
+        topics=(
+            "queues",
+            "fleet",
+            "hosts",
+            "servers",
+            "running",
+            "failed",
+            "questions",
+            "runs",
+            "health",
+        ),
         every_s=5,
     ),
 )

@@ -50,6 +50,7 @@ OLD_SCHEMA = (
 MOST_PER_S, COUNTED_S = 2.0, 5.0  # refreshes whose answers are FRESH_S old; how long they count
 OLDEST_S = 10.0  # of an answer that a refresh gets, however many tabs there are
 WORDS = "select qwf.secret_keys() as words"
+NOT_ARRIVED = "the database does not answer: nothing was changed as far as is known"
 OUT_OF_DATE = "this form is out of date: load the page again\n"
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -287,6 +288,8 @@ async def _unavailable(request: Request, error: Exception) -> Response:
         why = "lost"
     else:
         return HTMLResponse(render.failure(request, "wrong"), 500)
+    if request.method == "POST" and "hx-request" in request.headers:  # its page is still there
+        return HTMLResponse(render.notice(request, "refused", NOT_ARRIVED), 503)
     sent = await _sent(request) if request.method == "POST" else None
     return HTMLResponse(render.failure(request, why, sent), 503, {"Cache-Control": "no-store"})
 

@@ -1,13 +1,15 @@
 // A list holds still while somebody points at a row of it, has the focus in one, or has ticked one:
-// a button acts on the row that it was aimed at. Rows change in place, new ones wait behind
+// a button acts on the row that it was aimed at. A list of the newest also holds still while somebody
+// has scrolled down in it. Rows change in place, new ones wait behind
 // "3 newer: show", and those that are gone stay, paler. All else is refreshed as always.
 (() => {
   "use strict";
-  const ITEMS = "[data-row][id], .boxes > [id]";
+  const ITEMS = "[data-row][id], .boxes > [id]", SCROLLED = 40;
   const live = document.getElementById("live"), pill = document.querySelector("#newer > button");
   if (!live || !pill) return;
   let passes = false;  // the next refresh shows everything
-  let aim = null;      // the row below the pointer, and where it was
+  let aim = null;      // the row below the pointer, or the first in the window, and where it was
+  let scrolls = false; // what is new is above the window
 
   function held() {
     const hovered = matchMedia("(hover: hover)").matches && live.querySelector("[data-row]:hover");
@@ -15,6 +17,16 @@
     aim = hovered ? {id: hovered.id, top: hovered.getBoundingClientRect().top} : null;
     return [hovered, document.activeElement, ...ticked]
       .map((one) => one && one.closest("#live [data-row]")).filter(Boolean);
+  }
+  // The rows in the window of lists of the newest, while the page is scrolled.
+  function read() {
+    if (scrollY < SCROLLED) return [];
+    const rows = [...live.querySelectorAll("[data-newest] > [data-row]")].filter((row) => {
+      const {top, bottom} = row.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    if (rows.length) aim ??= {id: rows[0].id, top: rows[0].getBoundingClientRect().top};
+    return rows;
   }
   // The lists that hold still: those of these rows, and the cards around them.
   function still(rows) {
@@ -70,18 +82,19 @@
     const {ctx, tasks} = event.detail ?? {};
     const coming = ctx?.sourceElement === live && tasks?.find((task) => task.type === "main")?.fragment;
     if (!coming) return;
-    const keep = passes ? new Set() : still(held());
+    const firm = passes ? new Set() : still(held()), come = lists(coming);
+    const keep = new Set([...firm, ...(passes ? [] : still(read()))]);
+    if (passes && !firm.size) scrolls = scrollY >= SCROLLED;
     passes = false;
     if (!keep.size) { aim = null; say(""); return; }
-    const come = lists(coming);
-    if ([...keep].some((of) => !come.has(of))) {  // what is below would move up under the pointer
+    if ([...firm].some((of) => !come.has(of))) {  // what is below would move up under the pointer
       event.preventDefault();
       say("this list has changed: show");
       return;
     }
     let newer = 0, gone = 0;
     for (const [of, rows] of lists(live)) {
-      if (!keep.has(of)) continue;
+      if (!keep.has(of) || !come.has(of)) continue;
       const told = arrange(rows, come.get(of));
       newer += told.newer;
       gone += told.gone;
@@ -93,6 +106,8 @@
     const row = aim && document.getElementById(aim.id);
     if (row) scrollBy(0, row.getBoundingClientRect().top - aim.top);
     aim = null;
+    if (scrolls) scrollTo({top: 0});
+    scrolls = false;
   });
   pill.addEventListener("click", () => {
     passes = true;

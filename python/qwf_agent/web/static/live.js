@@ -25,7 +25,7 @@
   function settled(ok) {
     busy = false;
     live.classList.toggle("stale", !ok);
-    stale.hidden = ok;
+    if (ok !== stale.hidden) stale.hidden = ok;
     if (ok) {
       lost = 0;
       const now = clock();
@@ -76,6 +76,8 @@
     const alive = stream && stream.readyState === EventSource.OPEN && !silent;
     const wait = lost ? Math.min(SLOW_MS, 1000 * 2 ** lost) : every || (topics.size && !alive ? POLL_MS : 0);
     if (wait && now - asked >= wait) refresh();
+    const left = Math.ceil((wait - (now - asked)) / 1000);
+    if (lost) stale.querySelector("[data-again]").textContent = busy || left < 1 ? "Trying again." : `Trying again in ${left} s.`;
   }, 500);
   document.addEventListener("htmx:before:request", (event) => {
     if (event.detail?.ctx?.sourceElement === live) busy = true;
@@ -83,8 +85,27 @@
   document.addEventListener("htmx:finally:request", (event) => {
     const ctx = event.detail?.ctx;
     if (ctx?.sourceElement === live) settled(Boolean(ctx.response?.raw) && ctx.response.raw.status < 500);
-    else { asked = 0; setTimeout(refresh, 50); }  // somebody did something: show what it changed
+    else {
+      if (!ctx?.response?.raw || ctx.response.raw.status >= 500) unanswered(ctx?.sourceElement);
+      asked = 0; setTimeout(refresh, 50);  // somebody did something: show what it changed
+    }
   });
+  // A form that may not have arrived: it is as it was, and can be sent again.
+  function unanswered(form) {
+    if (!form?.matches?.("form")) return;
+    const notices = document.getElementById("notices");
+    let note = notices.lastElementChild;
+    if (!note?.matches(".refused")) {
+      note = document.createElement("p");
+      note.className = "notice refused";
+      note.textContent = "✗ No answer. Nobody knows whether it has arrived. ";
+      notices.append(note);
+    }
+    const again = document.createElement("button");
+    again.type = "button"; again.className = "again"; again.textContent = "Send again";
+    again.addEventListener("click", () => { note.remove(); if (form.isConnected) form.requestSubmit(); });
+    note.append(" ", again);
+  }
   document.addEventListener("htmx:error", (event) => {
     if (event.detail?.ctx?.sourceElement === live) settled(false);
   });
@@ -117,10 +138,14 @@
   }));
 
   // --- on a phone the menu and the tabs scroll: the chosen entry of each is in view
-  for (const entry of document.querySelectorAll(":is(.menu, .tabs) > [aria-current]")) {
-    const menu = entry.parentElement;
-    menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2 - menu.offsetLeft;
+  function chosen() {
+    for (const entry of document.querySelectorAll(":is(.menu, .tabs) > [aria-current]")) {
+      const menu = entry.parentElement;
+      menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2 - menu.offsetLeft;
+    }
   }
+  chosen();
+  document.addEventListener("change", (event) => { if (event.target.id === "filters-shown") chosen(); });
 
   // --- theme, keys, notices, copies
   document.addEventListener("click", (event) => {
