@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.look.draw import words
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
@@ -21,8 +22,10 @@ SINCE = {
     "ever": ("ever", None),
 }
 GROUPS = """
-select * from qwf.failure_groups(since => qwf.now() - %(back)s::interval)
+select * from qwf.failure_groups(since => qwf.now() - %(back)s::interval,
+  task => %(task)s, queue => %(queue)s, host => %(host)s, workflow => %(workflow)s)
 """
+FILTERS = {"task": "Task", "queue": "Queue", "host": "Box", "workflow": "Workflow"}
 BAR = {"width": 3, "step": 4, "height": 24}
 
 
@@ -30,20 +33,28 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The groups of failures, the group that failed last first."""
     since = request.query_params.get("since", "24h")
     since = since if since in SINCE else "24h"
-    groups = await look.rows(GROUPS, back=SINCE[since][1])
+    asked = {name: request.query_params.get(name, "").strip() or None for name in FILTERS}
+    groups = await look.rows(GROUPS, back=SINCE[since][1], **asked)
     before, cookie = looked(request.cookies.get(COOKIE), datetime.now(timezone.utc))
     whole = groups[0] if groups else {"searched": 0, "searched_to": None}
     return {
-        "groups": [group | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
-                   for group in groups[:SHOWN]],
+        "groups": [
+            group
+            | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
+            | {"ticket": ticket(group)}
+            for group in groups[:SHOWN]
+        ],
         "left_out": max(0, len(groups) - SHOWN),
-        "failed": whole["searched"],
+        "failed": sum(group["count"] for group in groups),
+        "filters": FILTERS,
+        "asked": asked,
+        "is_filtered": any(asked.values()),
         "searched_to": whole["searched_to"],
         "since": since,
         "choices": SINCE,
         "before": before,
         "cookies": {COOKIE: cookie},
-    }  # fmt: skip
+    }
 
 
 def looked(cookie: str | None, now: datetime) -> tuple[datetime | None, str]:
@@ -62,6 +73,21 @@ def is_new(group: Mapping[str, Any], before: datetime | None) -> bool:
     """Return True if nothing of this group had failed when somebody looked before."""
     to = group["searched_to"]
     return before is not None and group["first_at"] > before and (to is None or to < before)
+
+
+def ticket(group: Mapping[str, Any]) -> str:
+    """A group as text, to paste into a ticket."""
+    first, last = (group[name].isoformat(" ", "seconds") for name in ("first_at", "last_at"))
+    lines = [
+        group["example"] or group["signature"] or "no error text",
+        f"task {group['task']}, {words.counted(group['count'], 'failed job')}"
+        f", first {first}, last {last}",
+        f"boxes: {', '.join(group['hosts'])}" if group["hosts"] else "",
+        f"jobs: {', '.join(map(str, group['job_ids']))}",
+        f"runs: {', '.join(map(str, group['run_ids']))}" if group["run_ids"] else "",
+        f"qwf job {group['job_ids'][0]}",
+    ]
+    return "\n".join(line for line in lines if line)
 
 
 def spark(by_hour: Sequence[int]) -> list[dict[str, int]]:
