@@ -112,7 +112,8 @@ limit 100
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The run, and what the chosen tab shows of it."""
     run = await find(request, look)
-    tab = request.query_params.get("show", TABS[0])
+    given = request.query_params
+    tab = given.get("show", "compare" if "against" in given else TABS[0])
     nodes = await nodes_of(look, run)
     counts = Counter(node["state"] for node in nodes)
     bodies = [node for node in nodes if not (node["counts"] or {}).get("failed")]

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings.differences import differences
-from qwf_agent.web.pages import run_timeline
+from qwf_agent.web.pages import run_compare, run_timeline
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import actions, files
@@ -206,6 +206,7 @@ SHOWN = {
     "files": _show_files,
     "history": _show_history,
     "definition": _show_definition,
+    "compare": run_compare.show,
     "retry": _show_retry,
 }
 TABS = tuple(SHOWN)
