@@ -92,7 +92,7 @@ comment on column qwf.run_timeline.run_id is 'Run id.';
 comment on column qwf.run_timeline.idx is 'Place of the node in its graph: idx of stored_graph().';
 comment on column qwf.run_timeline.job_id is 'Job that executes it; of a map, the job of the map.';
 comment on column qwf.run_timeline.node_id is 'The node.';
-comment on column qwf.run_timeline.is_map is 'Whether it runs once for each element of a list.';
+comment on column qwf.run_timeline.is_map is 'True: it runs once for each element of a list.';
 comment on column qwf.run_timeline.attempts is
   'Attempts at it and at its elements, those that go on included.';
 comment on column qwf.run_timeline.running is 'Of these, those that go on.';

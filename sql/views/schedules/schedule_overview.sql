@@ -103,6 +103,6 @@ comment on column qwf.schedule_overview.cron is 'Its cron line; null: it has non
 comment on column qwf.schedule_overview.minute is 'Minute of the hour; null: it has none.';
 comment on column qwf.schedule_overview.hours is 'Hours of the day; null: every hour.';
 comment on column qwf.schedule_overview.priority is 'Priority of the job or run.';
-comment on column qwf.schedule_overview.expect is 'What is expected of it; null: nothing.';
+comment on column qwf.schedule_overview.expect is 'Expectations of its work; null: none.';
 
 commit;

@@ -65,7 +65,7 @@ class Row:
 
     @property
     def parts(self) -> tuple[AttemptSpan, ...]:
-        """What decides when it ended."""
+        """The attempts that decide when it ended."""
         return (self.fold.whole,) if self.fold else self.spans
 
     def ran(self, now: datetime) -> float:

@@ -88,8 +88,8 @@ class _Rows:
         alone = [node["job_id"] for node in nodes if not node["at_once"]]
         found = await self._look.rows(ATTEMPTS, jobs=alone) if alone else []
         spans: dict[int, list[AttemptSpan]] = {}
-        for row in found:
-            spans.setdefault(row["job_id"], []).extend(spans_of([row], self._job))
+        for one in found:
+            spans.setdefault(one["job_id"], []).extend(spans_of([one], self._job))
         rows = [self._row(run, node, spans.get(node["job_id"], []), depth) for node in nodes]
         children = {node["node_id"]: node["child_run"] for node in nodes}
         waits = await self._waits(run, depth)
@@ -99,8 +99,9 @@ class _Rows:
         every: list[Row] = []
         for row in ordered:
             every.append(row)
-            if children.get(row.name) in self._opened and depth < MOST_OPEN:
-                every += await self.of(children[row.name], depth + 1)
+            child = children.get(row.name)
+            if child is not None and child in self._opened and depth < MOST_OPEN:
+                every += await self.of(child, depth + 1)
         return every
 
     def _row(

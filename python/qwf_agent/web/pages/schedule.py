@@ -117,7 +117,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 def _change(schedule: dict[str, Any] | None) -> dict[str, str] | None:
-    """What the form that changes it begins with; None if the form cannot say when it is due."""
+    """The first values of the form that changes it; None if the form cannot say when it is due."""
     if schedule is None or schedule["backfill_of"] or schedule["minute"] is not None:
         return None
     texts = {

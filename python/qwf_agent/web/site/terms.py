@@ -1,4 +1,4 @@
-"""What the page says about words of the engine: the sentences of docs/glossary.md."""
+"""Sentences of docs/glossary.md with which the page explains words of the engine."""
 
 from __future__ import annotations
 
