@@ -15,7 +15,7 @@ import psycopg
 import psycopg.types.json
 import pytest
 
-from qwf_agent.web.pages import run, run_map, run_tabs, runs, workflow, workflows
+from qwf_agent.web.pages import run, run_map, run_tabs, run_timeline, runs, workflow, workflows
 from support.servers import Server
 
 QUEUED = 4_000
@@ -263,13 +263,14 @@ def test_the_pages_of_runs_read_what_they_show(full: psycopg.Connection[Any]) ->
     ((last, the_map),) = full.execute(
         "select run_id, id from qwf.jobs where node_id = 's/each'"
     ).fetchall()
-    of_run = {"run": last - 1, "most": 100}
+    of_run = {"run": last - 1, "jobs": [the_map - 1, the_map - 2]}
     of_map = {"map": the_map, "first": 500, "status": None, "most": 100}
     read = {
         f"{page.__name__}.{name}": rows_read(full, getattr(page, name), args)
         for page, names, args in (
             (run, "RUN KNOWN VERSIONS NODES FAILURES CLEANED_UP QUESTIONS PENDING", of_run),
-            (run_tabs, "ATTEMPTS WAITS USED OUTPUTS FILES ANSWERS CONTEXT CHANGED", of_run),
+            (run_tabs, "OUTPUTS FILES ANSWERS CONTEXT CHANGED", of_run),
+            (run_timeline, "NODES ATTEMPTS WAITS USED", of_run),
             (run_map, "ELEMENTS", of_map),
             (runs, "LISTED WORKFLOWS", {"runs": [last, last - 1]}),
             (workflow, "VERSION VERSIONS GRAPH_ID COMPILED", {"name": "map", "version": 1}),
@@ -279,9 +280,10 @@ def test_the_pages_of_runs_read_what_they_show(full: psycopg.Connection[Any]) ->
     }
     assert {name: rows for name, rows in read.items() if rows > 550} == {}
     assert rows_read(full, workflows.RUNS) < 1000 + 100
-    for whole in (run_map.SLOWEST, run_map.CELLS):
-        assert rows_read(full, whole, of_map) < 1000 + 100
-    assert rows_read(full, run_tabs.USED, {"run": last}) < 1000 * 2
+    assert rows_read(full, run_map.CELLS, of_map) < 1000 + 100
+    assert rows_read(full, run_map.TIMES, of_map) < 1000 * 2 + 100
+    for of_attempts in (run_timeline.USED, run_timeline.NODES):
+        assert rows_read(full, of_attempts, {"run": last}) < 1000 * 2 + 100
 
 
 def test_missing_options_are_looked_for_among_the_newest_jobs(

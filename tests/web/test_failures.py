@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from qwf_agent.cli import qwf
 from qwf_agent.web.pages import failures
 from support import poison
-from support.made_jobs import enqueue, fail, worker
+from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
 from support.visitors import Visit
 
 Db = psycopg.Connection[Any]
@@ -95,6 +95,25 @@ def test_the_time_is_chosen_in_the_address(visit: Visit, db: Db) -> None:
     visitor = visit("viewer")
     for since, count in {"": 1, "1h": 1, "24h": 1, "7d": 2, "ever": 2, "x": 1}.items():
         assert len(groups(visitor.text(f"/failures?since={since}"))) == count, since
+
+
+def test_failures_of_a_box_or_a_workflow_alone(visit: Visit, db: Db) -> None:
+    three(db)
+    run = start_run(db, {"id": "bad", "queue": "default"})
+    by = worker(db, "default", "box-c")
+    finish(db, claim(db, "default", by)[0], "fatal", "OSError: disk 9 full")
+    visitor = visit("operator")
+    page = visitor.text("/failures?host=box-b")
+    assert "1 failed job in 1 group" in page
+    of_run = visitor.text("/failures?workflow=w")
+    (group,) = groups(of_run)
+    assert f'href="/runs/{run}"' in of_run
+    assert "box-c" in group
+    assert f"runs: {run}\nqwf job" in html.unescape(of_run)  # as text for a ticket
+    links_of_queue = links(visitor.text("/failures?queue=default&task=t"))
+    (link,) = {link for link in links_of_queue if "/all/retry" in link}
+    assert "queue=default" in link  # what is retried is what is shown
+    assert "No failed job fits the filter" in visitor.text("/failures?queue=none")
 
 
 def test_no_failure_is_said(visit: Visit) -> None:

@@ -21,6 +21,7 @@ from starlette.staticfiles import StaticFiles
 from qwf_agent.web.drawings import graph, timeline
 from qwf_agent.web.drawings.graph_nodes import Node
 from qwf_agent.web.drawings.map_cells import LETTERS, cells_document
+from qwf_agent.web.drawings.timeline_rows import rows_of_spans
 from qwf_agent.web.drawings.timeline_spans import AttemptSpan
 from support.browser import Pages
 from support.poison import STRANGE
@@ -55,7 +56,7 @@ class Shown:
     asked: list[str] = field(default_factory=list)
 
     def page(self, request: Request) -> Response:
-        drawn = timeline.draw(self.spans, NOON + timedelta(hours=1))
+        drawn = timeline.draw(rows_of_spans(self.spans), NOON + timedelta(hours=1))
         cells = '<canvas class="cells" data-cells="/cells" data-href="/job?element="></canvas>'
         return HTMLResponse(
             '<!doctype html><html lang="en"><title>t</title>'

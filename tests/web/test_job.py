@@ -1,4 +1,4 @@
-"""The page of one job: attempts, budgets, inputs, its log, and what helps if it waits."""
+"""The page of one job: attempts, tries left, inputs, its log, and what helps if it waits."""
 
 from __future__ import annotations
 
@@ -502,7 +502,7 @@ def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
 
 
 def state(**known: Any) -> dict[str, Any]:
-    """Columns of a job that the strip and the budgets read."""
+    """Columns of a job that the strip and the tries left read."""
     now = datetime(2026, 1, 1, tzinfo=timezone.utc)
     return {
         "status": "queued", "queue": "q", "elements": None, "created_at": now, "queued_at": now,
@@ -540,9 +540,9 @@ def test_the_strip_shows_the_way_of_a_job(known: dict[str, Any], states: str) ->
         ({"error_tries": 4, "failures": 3, "on_failure": "ask"}, "the next failure asks a person"),
     ],
 )
-def test_budgets_say_what_counts_next(known: dict[str, Any], said: str) -> None:
-    assert page_of_job.budgets(state(**known))[0]["next"] == said
-    assert page_of_job.budgets(state(losses=2))[1]["next"] == "a loss fails it"
+def test_tries_left_say_what_counts_next(known: dict[str, Any], said: str) -> None:
+    assert page_of_job.tries_left(state(**known))[0]["next"] == said
+    assert page_of_job.tries_left(state(losses=2))[1]["next"] == "a loss fails it"
 
 
 def test_bars_of_attempts_stay_within_their_lane() -> None:

@@ -401,6 +401,44 @@ def test_tabs_show_what_was_returned_used_and_written(visit: Visit, db: Db) -> N
     assert "Nothing has happened yet" in words(viewer.text(f"/runs/{run}?show=history"))
 
 
+def test_a_run_beside_another_says_what_differs(visit: Visit, db: Db) -> None:
+    define(
+        db,
+        [
+            {"id": "quick", "node": "t", "queue": "cpu"},
+            {"id": "slow", "node": "t", "queue": "cpu", "depends_on": ["quick"]},
+        ],
+    )
+    runs = []
+    for size in (1, 2):
+        runs.append(one(db, "select qwf.enqueue_run('photos', %s)", Jsonb({"size": size})))
+        report(db, claim(db))
+        report(db, claim(db), "fatal" if size == 2 else "completed")
+    first, second = runs
+    db.execute(
+        "update qwf.job_attempts a set started_at = a.finished_at - interval '9 s' from qwf.jobs j"
+        " where j.id = a.job_id and j.run_id = %s and j.node_id like '%%quick'", (second,)
+    )  # fmt: skip
+    page = visit("viewer").text(f"/runs/{second}?against={first}")
+    text = words(page)
+    assert f"Run {second} beside run {first}" in text
+    assert '- "size": 1 + "size": 2' in text
+    assert "3 of 3 nodes differ in state or time, and come first" in text
+    assert text.index("all/slow") < text.index("all/quick")  # how it ended matters most
+    assert "9.0 s" in text
+    assert f"There is no other run {second + 9}" in words(
+        visit("viewer").text(f"/runs/{second}?against={second + 9}")
+    )
+
+
+def test_a_run_that_was_retried_says_its_earlier_tries(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    db.execute("select qwf.retry_run(%s, context => '{\"size\": 7}')", (run,))
+    text = words(visit("viewer").text(f"/runs/{run}"))
+    assert re.search(r"Try 1: ✗ failed after .* then retried .* by postgres inputs changed", text)
+    assert "retried inputs changed" in words(visit("viewer").text(f"/runs/{run}?show=history"))
+
+
 def test_an_event_that_was_given_up_is_shown(visit: Visit, db: Db) -> None:
     run = failed_run(db)
     db.execute(
@@ -506,11 +544,12 @@ def test_an_element_took_as_long_as_its_attempts_ran(visit: Visit, db: Db) -> No
       where outcome = 'fatal'""")
     db.execute("""update qwf.jobs set claimed_at = finished_at - interval '900 s',
         last_error = 'waited for its next try' where status = 'failed' and element = 1""")
-    db.execute("update qwf.jobs set claimed_at = finished_at - interval '2 s' where element = 0")
+    db.execute("""update qwf.job_attempts a set started_at = finished_at - interval '2 s'
+      where job_id = (select id from qwf.jobs where element = 0)""")
     text = viewer.text(f"/runs/{run}/nodes/all/score")
     slow = re.findall(r'id="slow-(\d+)">.*?data-label="took">([^<]*)<', text, re.S)
     assert slow == [("1", "3.0 s"), ("0", "2.0 s")]
-    assert re.search(r'<td colspan="5" class="error">waited for its next try', text)
+    assert re.search(r'<td colspan="5" class="error one-line"[^>]*>waited for its next try', text)
 
 
 def test_failures_that_are_not_shown_are_a_link(visit: Visit, db: Db) -> None:

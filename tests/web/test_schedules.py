@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 import psycopg
@@ -18,7 +20,7 @@ def test_a_schedule_is_created_switched_and_dropped(visit: Visit, db: Db) -> Non
     assert "schedule hourly is stored" in said.text
     page = visit("viewer").text("/schedules")
     assert "hourly" in page
-    assert "task sweep" in page
+    assert 'task <a href="/jobs?task=sweep">sweep</a>' in page
     assert '<span title="0 * * * *">every hour at minute 0</span>' in page
     assert "Drop schedule hourly</button>" in admin.text("/schedules")
     assert page.count("<li>") == 5  # the next five times
@@ -53,6 +55,41 @@ def test_a_schedule_is_fired_now(visit: Visit, db: Db) -> None:
     ).fetchall()
     assert [(kind, schedule) for kind, _, schedule in event] == [("fired", "hourly")]
     assert "fired" in admin.text("/jobs/1")
+
+
+def test_the_page_of_a_schedule_shows_times_and_firings_and_changes_it(
+    visit: Visit, db: Db
+) -> None:
+    secret = '{"day": 1, "token": "s3cret"}'
+    db.execute(
+        "select qwf.create_schedule('n', task => 't', every => '2 h', args => %s, priority => 7,"
+        " overlap => 'allow', expect => '{\"takes\": \"1 h\"}')", (secret,)
+    )  # fmt: skip
+    admin = visit("admin")
+    for _ in range(2):
+        admin.do("fire_schedule", name="n")
+    page = admin.text("/schedules/n")
+    assert page.count("<li><time") == 10
+    assert page.count('<a href="/jobs/1" aria-label="job 1, queued">') == 1
+    assert "Made by <span" in page
+    form = page.partition('id="change"')[2]
+    fields = dict(re.findall(r'<input name="(\w+)" value="([^"]*)"', form))
+    assert (fields["task"], fields["every"]) == ("t", "02:00:00")
+    texts = {
+        name: html.unescape(text)
+        for name, text in re.findall(r'<textarea name="(\w+)"[^>]*>([^<]*)', form)
+    }
+    assert "s3cret" not in page
+    changed = texts | {"args": texts["args"].replace("1", "2")}
+    said = admin.do(
+        "create_schedule", name="n", task="t", every=fields["every"], priority="8",
+        overlap="allow", **changed,
+    )  # fmt: skip
+    assert "schedule n is stored" in said.text
+    query = "select args, priority, overlap, expect, every::text from qwf.schedules"
+    stored = {"day": 2, "token": "s3cret"}, 8, "allow", {"takes": "1 h"}, "02:00:00"
+    assert db.execute(query).fetchone() == stored
+    assert 'id="change"' not in visit("viewer").text("/schedules/n")
 
 
 @pytest.mark.parametrize("level", ["viewer", "operator"])

@@ -11,7 +11,9 @@ import pytest
 import qwf_agent.web
 from qwf_agent.web.pages import run_tabs
 from qwf_agent.web.site.actions import ACTIONS
+from qwf_agent.web.site.terms import TERMS
 
+DOCS = Path(__file__).parents[2] / "docs"
 ROOM = Path(qwf_agent.web.__file__).parent
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
 TESTS = Path(__file__).parent
@@ -60,3 +62,9 @@ def test_code_of_others_is_what_its_table_says(folder: Path) -> None:
         assert hashlib.sha256(file.read_bytes()).hexdigest() == rows[name], name
     licences = set(re.findall(r"`([^`]+LICENSE\.txt)`", (folder / "README.md").read_text()))
     assert licences == {file.name for file in folder.glob("*LICENSE.txt")}
+
+
+def test_words_are_explained_as_in_the_glossary() -> None:
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8").replace("`", "")
+    for term, means in TERMS.items():
+        assert re.search(rf"^\| {term} \| {re.escape(means)} \|$", glossary, re.MULTILINE), term

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from typing import Any
 from xml.etree import ElementTree
 from zoneinfo import ZoneInfo
 
@@ -12,9 +13,15 @@ from hypothesis import strategies as st
 
 from qwf_agent.look.draw.words import FarTime
 from qwf_agent.web.drawings import timeline
-from qwf_agent.web.drawings.timeline import draw
 from qwf_agent.web.drawings.timeline_axis import NOTCH, axis_of
-from qwf_agent.web.drawings.timeline_spans import KINDS, AttemptSpan, critical_path, spans_of
+from qwf_agent.web.drawings.timeline_rows import Row, row_of_node, rows_of_spans
+from qwf_agent.web.drawings.timeline_spans import (
+    KINDS,
+    AttemptSpan,
+    critical_path,
+    path_in_words,
+    spans_of,
+)
 from support.poison import STRANGE
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=timezone.utc)
@@ -30,6 +37,11 @@ def span(name: str, start: float, end: float | None, **more: object) -> AttemptS
     values = {"outcome": "completed" if end is not None else "running", "attempt": 1, **more}
     ended = None if end is None else at(end)
     return AttemptSpan(name, started_at=at(start), ended_at=ended, **values)  # type: ignore[arg-type]
+
+
+def draw(spans: list[AttemptSpan], now: datetime, **more: Any) -> str:
+    """These attempts, a row for each job."""
+    return str(timeline.draw(rows_of_spans(spans), now, **more))
 
 
 def elements(drawn: str, kind: str) -> list[ElementTree.Element]:
@@ -84,8 +96,8 @@ def test_what_ran_is_never_folded(given: list[AttemptSpan]) -> None:
 @settings(deadline=None, max_examples=50)
 @given(given=spans())
 def test_every_drawing_is_well_formed_and_stays_in_its_width(given: list[AttemptSpan]) -> None:
-    drawn = str(draw(given, at(41 * DAY), needs={"s/n1": ["s/n0", "s/n2"], "s/n0": ["s/n1"]}))
-    for one in ElementTree.fromstring(drawn).iter():
+    drawn = draw(given, at(41 * DAY), needs={"s/n1": ["s/n0", "s/n2"], "s/n0": ["s/n1"]})
+    for one in ElementTree.fromstring(f"<div>{drawn}</div>").iter():
         for share in (one.get("x"), one.get("x1"), one.get("width")):
             if share and share.endswith("%"):
                 assert 0.0 <= float(share[:-1]) <= 100.0
@@ -169,38 +181,65 @@ def test_a_circle_of_needs_ends() -> None:
     assert [one.name for one in path] == ["a", "b"]
 
 
-def test_filters_leave_out_attempts_and_keep_the_axis() -> None:
+def test_the_critical_path_is_said_in_words() -> None:
+    given = [span("list", 0.5, 1), span("join", 30, 42), span("ask", 1, 20, outcome="asked")]
+    path = critical_path(given, {"ask": ["list"], "join": ["ask"]}, NOON)
+    said = "42 s: list 0.5 s, answer to ask 19 s, waited 10 s, join 12 s"
+    assert path_in_words(path, NOON) == said
+    assert said in draw(given, NOON, needs={"ask": ["list"], "join": ["ask"]})
+
+
+def test_a_filter_leaves_out_attempts_and_keeps_the_axis() -> None:
     given = [span("a", 0, 10, outcome="lost"), span("a", 20, 30, attempt=2), span("b", 30, 40)]
-    every = str(draw(given, NOON))
+    every = draw(given, NOON)
     assert rows(every) == ["a", "b"]
-    lost = str(draw(given, NOON, kinds={"lost"}))
+    every_row = rows_of_spans(given)
+    shown = [found for row in every_row if (found := row.shows("lost"))]
+    lost = str(timeline.draw(every_row, NOON, shown=shown))
     assert rows(lost) == ["a"]
-    assert "1 of 3 attempts shown" in lost
-    last = str(draw(given, NOON, last_only=True))
-    assert len(elements(last, "lost")) == 0
-    assert elements(last, "tick")[0].get("x") == elements(every, "tick")[0].get("x")
-    assert rows(str(draw(given, NOON, kinds=set()))) == []
+    assert len(elements(lost, "completed")) == 0
+    assert elements(lost, "tick")[0].get("x") == elements(every, "tick")[0].get("x")
 
 
-def test_more_than_300_jobs_are_a_row_for_each_node_or_step() -> None:
-    every = [span(f"s{i % 3}/m[{i}]", i, i + 5) for i in range(900)]
-    every.append(span("s1/m[900]", 0, 900, outcome="failed"))
-    drawn = str(draw(every, NOON))
-    assert rows(drawn) == ["s0/m", "s1/m", "s2/m"]
-    assert len(elements(drawn, "completed")) < 20
-    nodes = [span(f"s{i % 7}/n{i}", i, i + 5) for i in range(400)]
-    assert len(rows(str(draw(nodes, NOON)))) == 7
-    steps = [span(f"s{i}", i, i + 5) for i in range(400)]
-    drawn = str(draw(steps, NOON))
+def folded(**more: Any) -> Row:
+    """The row of a map of 300 elements, of which two failed, as the view gives it."""
+    node = {
+        "node_id": "s/m", "at_once": [3] * 100 + [0] * 50 + [6] * 50, "failures": [0] * 199 + [2],
+        "attempts": 300, "failed": 2, "running": 0, "queued_at": at(0), "started_at": at(20),
+        "ended_at": at(220), "typical": 0.4, "slowest": 0.9, "slowest_job": 8,
+        "outcomes": ["completed", "error"], **more,
+    }  # fmt: skip
+    row = row_of_node(node, [], lambda job: f"/jobs/{job}", "/runs/1/nodes/s/m")
+    assert row is not None
+    return row
+
+
+def test_a_map_is_one_row_that_shows_how_many_went_on_at_once() -> None:
+    first = rows_of_spans([span("a", 0, 20)])
+    drawn = str(timeline.draw([*first, folded()], NOON, needs={"s/m": ["a"]}))
+    assert rows(drawn) == ["a", "s/m"]
+    assert "300 \N{MULTIPLICATION SIGN} 0.4 s" in drawn
+    assert '2 failed, slowest <a href="/jobs/8">0.9 s</a>' in drawn
+    assert "300 attempts, at most 6 at once, 2 failed" in drawn
+    shape, failed = (one for one in elements(drawn, "timeline")[0].iter() if one.tag == "path")
+    assert shape.get("d", "").count("M") == 150  # nothing for the slices in which nothing ran
+    assert f"V{timeline.HIGH - timeline.HIGH / 2:g}H" in shape.get("d", "")
+    assert failed.get("d", "").count("M") == 1
+    assert "3 min 40 s: a 20 s, s/m 3 min 20 s" in drawn
+    assert folded().shows("failed")
+    assert folded().shows("running") is None
+    assert folded(running=1).parts[0].ended_at is None
+
+
+def test_idle_time_before_and_within_a_map_is_folded() -> None:
+    row = folded(at_once=[1] + [0] * 198 + [1])
+    assert len(elements(str(timeline.draw([row], NOON)), "fold")) == 4
+
+
+def test_more_than_300_nodes_are_shown_a_part_at_a_time() -> None:
+    drawn = draw([span(f"s{i}", i, i + 5) for i in range(400)], NOON)
     assert len(rows(drawn)) == timeline.MOST_ROWS
-    assert "and 100 more steps" in drawn
-
-
-def test_many_attempts_at_a_job_are_drawn_as_few_bars() -> None:
-    given = [span("a", i, i + 1, outcome="lost", attempt=i + 1) for i in range(5000)]
-    drawn = str(draw(given, NOON))
-    assert len(elements(drawn, "lost")) == 2
-    assert "5,000 attempts: lost" in drawn
+    assert "and 100 more nodes" in drawn
 
 
 def test_times_are_written_in_the_zone_and_named_in_utc() -> None:

@@ -14,6 +14,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from qwf_agent.web.forms import pasted
+from qwf_agent.web.forms.fields import Field, from_schema
+from qwf_agent.web.forms.wording import FALLBACK
 from qwf_agent.web.pages import start
 from qwf_agent.web.pages.preview import PATH
 from qwf_agent.web.reads import stored_graphs
@@ -297,6 +299,16 @@ def test_who_may_not_start_runs_is_refused(visit: Visit, known: Db) -> None:
     assert row(known, "select count(*) from qwf.runs") == (0,)
 
 
+def fields_of(schema: dict[str, Any]) -> dict[str, Field]:
+    """The fields of a form by their paths, those of groups included."""
+    found, left = {}, [from_schema(schema, label="Context")]
+    while left:
+        one = left.pop()
+        found[one.path.removeprefix("context.")] = one
+        left += one.fields
+    return found
+
+
 def test_a_form_has_a_field_for_each_path_that_is_read() -> None:
     text = {"type": "string"}
     inputs = [
@@ -310,18 +322,25 @@ def test_a_form_has_a_field_for_each_path_that_is_read() -> None:
         "type": "object",
         "required": ["all", "deep", "list"],
         "properties": {
-            "all": {"description": "Left out: null."},
+            "all": {FALLBACK: None},
             "deep": {
                 "type": "object",
                 "required": ["a"],
                 "properties": {
                     "a": {"type": "object", "required": ["b"], "properties": {"b": text}},
-                    "c": {"description": "Left out: 3."},
+                    "c": {FALLBACK: 3},
                 },
             },
             "list": {},
         },
     }
+    fields = fields_of(start.schema_of(inputs))
+    assert (fields["all"].help, fields["deep.c"].help) == (
+        "JSON; a text is in quotes. Default: null.",
+        "JSON; a text is in quotes. Default: 3.",
+    )  # fmt: skip
+    number = {"path": ["size"], "required": False, "default": 200, "schema": {"type": "number"}}
+    assert fields_of(start.schema_of([number]))["size"].placeholder == "200 (default)"
     assert start.example(inputs) == {
         "all": {"x": ""}, "deep": {"a": {"b": ""}}, "list": {"0": {"x": None}}
     }  # fmt: skip

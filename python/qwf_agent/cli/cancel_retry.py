@@ -141,7 +141,7 @@ def cancel_job(
 def retry() -> None:
     """Retry runs or jobs that failed or were cancelled.
 
-    Their retry budgets start over and their history stays. Completed nodes of a run are kept.
+    They have all their tries again, and their history stays. Completed nodes of a run are kept.
 
     \b
     Example:  qwf retry run 12

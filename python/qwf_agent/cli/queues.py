@@ -12,7 +12,8 @@ from qwf_agent.look import connection
 from qwf_agent.look.connection import Connection
 
 QUEUE_COLUMNS = (
-    *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max", "waited"),
+    *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max"),
+    "first_waits",
 )
 
 
@@ -29,7 +30,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
     """
     found = connection.many(conn, "select * from qwf.queue_overview order by queue")
     for row in [] if as_json else found:
-        row |= {"waited": row["oldest_wait"], "max": row["max_running"]}
+        row |= {"first_waits": row["oldest_wait"], "max": row["max_running"]}
         row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
         row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
     return Listing(QUEUE_COLUMNS, found, "no queues", "queue")

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/search/failure_groups
 -- Purpose: Groups the newest failed jobs by task and by what their errors have in common.
--- Guarantees: Reads at most max_rows failed jobs, newest first, of those that failed since `since`.
+-- Guarantees: Reads at most max_rows failed jobs, newest first, of those that failed since `since`;
+--   of these it groups those of a task, a queue, a box or a workflow.
 --   A job that was retried or erased counts no longer, and a failed attempt that will be tried
 --   again does not count yet. What fails because of other jobs, which are counted themselves, does
 --   not count: a map some of whose elements failed, a step that is a run, and other jobs of the
@@ -9,7 +10,9 @@
 
 begin;
 
-create function qwf.failure_groups(since timestamptz default null, max_rows int default 5000)
+create function qwf.failure_groups(
+  since timestamptz default null, max_rows int default 5000, task text default null,
+  queue text default null, host text default null, workflow text default null)
 returns setof qwf.failure_group
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -30,7 +33,8 @@ begin
   end if;
   return query
   with ended as materialized (
-    select j.id, j.task, j.claimed_by, j.finished_at, _qwf.error_line(j.last_error) as error
+    select j.id, j.run_id, j.task, j.queue, j.claimed_by, j.finished_at,
+      _qwf.error_line(j.last_error) as error
     from qwf.jobs j
     where j.status = 'failed' and j.erased_parts is null
       and coalesce(not starts_with(j.queue, 'qwf.'), true)
@@ -43,11 +47,16 @@ begin
   ), line (error, signature) as materialized (  -- many jobs have the same
     select l.error, _qwf.error_signature(l.error) from (select distinct e.error from ended e) l
   ), failed as materialized (
-    select e.*, l.signature,
+    select e.*, l.signature, w.host,
       24 - floor(extract(epoch from v_now - e.finished_at) / 3600) as hour
-    from ended e left join line l on l.error = e.error
-  ), hosted as (
-    select f.*, w.host from failed f left join qwf.workers w on w.id = f.claimed_by
+    from ended e
+    left join line l on l.error = e.error
+    left join qwf.workers w on w.id = e.claimed_by
+    left join qwf.runs r on r.id = e.run_id
+    where coalesce(e.task = failure_groups.task, failure_groups.task is null)
+      and coalesce(e.queue = failure_groups.queue, failure_groups.queue is null)
+      and coalesce(w.host = failure_groups.host, failure_groups.host is null)
+      and coalesce(r.workflow = failure_groups.workflow, failure_groups.workflow is null)
   ), hourly as (
     select f.task, f.signature, f.hour, count(*)::int as jobs
     from failed f where f.hour between 1 and 24 group by f.task, f.signature, f.hour
@@ -63,19 +72,21 @@ begin
         and h.signature is not distinct from f.signature
       order by g.hour),
     (array_agg(f.error order by f.finished_at desc, f.id desc))[1],
-    r.searched, r.searched_to
-  from hosted f
+    r.searched, r.searched_to, (array_agg(distinct f.run_id order by f.run_id desc)
+      filter (where f.run_id is not null))[:20]
+  from failed f
   cross join (
     select count(*)::int as searched,
       case when count(*) = failure_groups.max_rows then min(a.finished_at) end as searched_to
-    from failed a) r
+    from ended a) r
   group by f.task, f.signature, r.searched, r.searched_to
   order by max(f.finished_at) desc;
 end $$;
 comment on function qwf.failure_groups is
   'Groups the newest max_rows failed jobs, or those since a time, by task and by the first line of '
-  'the error without its numbers, ids and paths; the group that failed last comes first. It leaves '
-  'out maps whose elements failed, and jobs of the engine. QW005 for an invalid bound or time.';
+  'the error without its numbers, ids and paths; the group that failed last comes first. task, '
+  'queue, host and workflow: only theirs. It leaves out maps whose elements failed, and jobs of '
+  'the engine. QW005 for an invalid bound or time.';
 call _qwf.allow('qwf.failure_groups', 'qwf_viewer');
 
 commit;

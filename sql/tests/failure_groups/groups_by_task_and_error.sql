@@ -1,5 +1,5 @@
 begin;
-select plan(3);
+select plan(4);
 
 select qwf_test.set_now('2026-01-01 12:00+00');
 create function pg_temp.fail(p_task text, p_error text, p_host text) returns void
@@ -31,6 +31,14 @@ select results_eq(
 select is(
   (select array_to_string(g.by_hour, '') from qwf.failure_groups() g where g.task = 't'),
   repeat('0', 22) || '13', 'how many in each hour');
+select results_eq($$
+  select 1, g.task, g.count, g.hosts, g.searched from qwf.failure_groups(host => 'box-b') g
+  union all select 2, g.task, g.count, g.hosts, g.searched
+    from qwf.failure_groups(task => 'u', queue => 'cpu') g
+  union all select 3, g.task, g.count, g.hosts, g.searched
+    from qwf.failure_groups(workflow => 'w') g
+  $$, $$ values (1, 't', 3, '{box-b}'::text[], 5), (2, 'u', 1, '{box-a}', 5) $$,
+  'those of a task, a queue, a box or a workflow alone');
 
 select * from finish();
 rollback;

@@ -32,7 +32,8 @@ select
   s.last_job_id, s.last_run_id, s.last_fired_at, s.catch_up, s.overlap, s.queue, s.every,
   s.options, s.backfill_of, s.at_once, s.again, s.planned, s.ends_at, s.resume_at,
   p.open, p.completed, p.failed as ended_otherwise,
-  case when s.backfill_of is not null then s.planned - s.fired - s.skipped - s.failed end as ahead
+  case when s.backfill_of is not null then s.planned - s.fired - s.skipped - s.failed end as ahead,
+  s.task, s.workflow, s.cron, s.minute, s.hours, s.priority, s.expect
 from qwf.schedules s
 cross join (select qwf.now() as now) clock
 left join qwf.jobs j on j.id = s.last_job_id
@@ -96,5 +97,12 @@ comment on column qwf.schedule_overview.completed is 'How many of its jobs or ru
 comment on column qwf.schedule_overview.ended_otherwise is
   'How many of its jobs or runs failed, were cancelled, or are not known.';
 comment on column qwf.schedule_overview.ahead is 'How many of its times are still to come.';
+comment on column qwf.schedule_overview.task is 'Task of its jobs; null: it enqueues runs.';
+comment on column qwf.schedule_overview.workflow is 'Workflow of its runs; null: it enqueues jobs.';
+comment on column qwf.schedule_overview.cron is 'Its cron line; null: it has none.';
+comment on column qwf.schedule_overview.minute is 'Minute of the hour; null: it has none.';
+comment on column qwf.schedule_overview.hours is 'Hours of the day; null: every hour.';
+comment on column qwf.schedule_overview.priority is 'Priority of the job or run.';
+comment on column qwf.schedule_overview.expect is 'Expectations of its work; null: none.';
 
 commit;

@@ -48,12 +48,12 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
         {
             **row,
             "queued": _count(min(row["queued"], COUNTED), row["queued"] > COUNTED),
-            "waited": row["oldest_wait"] or 0,
+            "first_waits": row["oldest_wait"] or 0,
         }
         for row in rows
         if row["queue"] in names
     ]
-    columns = ("queue", "state", "workers", "slots", "queued", "running", "waited")
+    columns = ("queue", "state", "workers", "slots", "queued", "running", "first_waits")
     return draw.rows(columns, shown, "no queues")
 
 

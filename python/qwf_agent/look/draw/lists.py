@@ -18,10 +18,10 @@ from qwf_agent.look.draw.words import Row
 
 NUMBERS = {
     *("id", "run", "job", "tries", "took", "version", "priority", "age", "seen", "slots", "due"),
-    *("queued", "scheduled", "running", "workers", "waited", "held", "free", "max", "fired"),
+    *("queued", "scheduled", "running", "workers", "first_waits", "held", "free", "max", "fired"),
     *("tokens", "tokens/s"),
 }
-TIMES = {"took", "age", "waited", "seen", "due"}
+TIMES = {"took", "age", "first_waits", "seen", "due"}
 FIXED = NUMBERS | TIMES | {"status", "state", "created", "next", "version", "size"}
 OPTIONAL = {"worker"}  # if it is the last column, it is dropped before others are narrowed
 MIN_WIDTH = 12

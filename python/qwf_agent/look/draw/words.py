@@ -100,10 +100,15 @@ def made_by(row: Row) -> str:
     return f" by schedule {row['schedule']}, fired{by}" if row.get("schedule") else by
 
 
+def state_name(status: str) -> str:
+    """The word for a state."""
+    return "asked" if status == "awaiting_input" else status.replace("_", " ")
+
+
 def state(status: str) -> Text:
     """A state with its sign and colour."""
     sign, colour = LOOKS.get(status, (" ", ""))
-    return Text(f"{sign} {status.replace('_', ' ')}", colour)
+    return Text(f"{sign} {state_name(status)}", colour)
 
 
 def duration(seconds: float) -> str:

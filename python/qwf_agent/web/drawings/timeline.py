@@ -6,170 +6,166 @@ minutes of work. Geometry is in percent of the width, so the same rows serve a p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone, tzinfo
-from typing import NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from qwf_agent.look.draw.visible import one_line
 from qwf_agent.look.draw.words import duration
 from qwf_agent.web.drawings.timeline_axis import LABEL, Axis, axis_of, ticks
+from qwf_agent.web.drawings.timeline_rows import Fold, Row
 from qwf_agent.web.drawings.timeline_spans import (
     LONGEST_NAME,
     AttemptSpan,
     critical_path,
     end_of,
-    is_drawable,
     is_going_on,
+    path_in_words,
     spoken,
     time_waited,
 )  # fmt: skip
 
-MOST_ROWS = 300  # with more, a row for each step
-MOST_BARS = 40  # in a row; with more, neighbours are drawn as one
-CLOSE = 0.004  # bars of a full row that are nearer are drawn as one
+MOST_ROWS = 300
+WIDE = 1000  # units of the width of a density bar
+HIGH = 15  # and of its height
 NARROW_LABEL = 0.27  # the same as LABEL, on a phone
 
 
-class Bar(NamedTuple):
-    """Something drawn in a row, from one place of the axis to another."""
-
-    left: float
-    right: float
-    kind: str
-    span: AttemptSpan
-    attempts: int = 1  # that it stands for
-
-
-class Row(NamedTuple):
-    """A job, or a group of jobs, and its attempts in the order of their starts."""
-
-    name: str
-    spans: list[AttemptSpan]
-    is_group: bool
-
-
 def draw(
-    spans: Iterable[AttemptSpan],
+    rows: Sequence[Row],
     now: datetime,
     *,
+    shown: Sequence[Row] | None = None,
     needs: Mapping[str, Sequence[str]] | None = None,
-    kinds: Collection[str] | None = None,
-    last_only: bool = False,
     zone: tzinfo = timezone.utc,
 ) -> Markup:
     """The timeline as HTML with SVG in it.
 
-    `needs` says which nodes a node depends on, for the critical path. `kinds` shows attempts of
-    these kinds only (AttemptSpan.kind), `last_only` the last attempt at each job. The axis is that
-    of all attempts, so that it stays when a filter changes. Times are written in `zone`.
+    `shown` are the rows to draw, in their order; without it, all of them. The axis is that of all
+    rows, so that it stays when a filter changes. `needs` says which nodes a node depends on, for
+    the critical path. Times are written in `zone`.
     """
-    every = [span for span in spans if is_drawable(span)]
-    if not every:
+    if not rows:
         return Markup('<p class="timeline-empty">Nothing has run yet.</p>')
-    axis = axis_of(every, now)
-    path = critical_path(every, needs or {}, now)
-    chosen = _filtered(every, kinds, last_only)
-    rows = _rows(chosen)
-    more = max(0, len(rows) - MOST_ROWS)
-    return Markup('<div class="timeline">{}{}<ol>{}</ol>{}</div>').format(
-        _scale(axis, zone, now if is_going_on(every) else None),
-        _lines(axis, zone, now if is_going_on(every) else None),
-        Markup("").join(_row(row, axis, path, now) for row in rows[:MOST_ROWS]),
-        _note(len(chosen), len(every), more),
+    every = [span for row in rows for span in row.parts]
+    axis = axis_of([*_busy(rows, now)], now)
+    path = critical_path([s for row in rows if not row.depth for s in row.parts], needs or {}, now)
+    drawn = rows if shown is None else shown
+    line = now if is_going_on(every) else None
+    return Markup('{}<div class="timeline">{}{}<ol>{}</ol>{}</div>').format(
+        _in_words(path, now),
+        _scale(axis, zone, line),
+        _lines(axis, zone, line),
+        Markup("").join(_row(row, axis, path, now) for row in drawn[:MOST_ROWS]),
+        _note(max(0, len(drawn) - MOST_ROWS)),
     )
 
 
-# Which rows and bars ------------------------------------------------------------------------------
-
-
-def _filtered(
-    spans: list[AttemptSpan], kinds: Collection[str] | None, last_only: bool
-) -> list[AttemptSpan]:
-    if last_only:
-        ordered = sorted(spans, key=lambda span: span.started_at)
-        spans = list({span.name: span for span in ordered}.values())
-    return [span for span in spans if kinds is None or span.kind in kinds]
-
-
-def _rows(spans: list[AttemptSpan]) -> list[Row]:
-    """A row for each job; with more than 300 of them, for each node; or else for each step."""
-    ordered = sorted(spans, key=lambda span: (span.since, span.started_at))
-    groupings = [[getattr(span, by) for span in ordered] for by in ("name", "node", "step")]
-    names = next((one for one in groupings if len(set(one)) <= MOST_ROWS), groupings[-1])
-    rows: dict[str, Row] = {}
-    for name, span in zip(names, ordered, strict=True):
-        row = rows.setdefault(name, Row(name, [], names is not groupings[0]))
-        row.spans.append(span)
-    return list(rows.values())
-
-
-def _bars(row: Row, axis: Axis, now: datetime) -> list[Bar]:
-    """The bars of a row: waits first, so that what ran is drawn over them."""
-    waits = [
-        Bar(axis.place(span.since), axis.place(span.started_at), "waited", span)
-        for span in row.spans
-        if span.since < span.started_at
-    ]
-    runs = [
-        Bar(axis.place(span.started_at), axis.place(end_of(span, now)), span.kind, span)
-        for span in row.spans
-    ]
-    if len(row.spans) > MOST_BARS or row.is_group:
-        return [*_thinned(waits), *_thinned(runs)]
-    return [*waits, *runs]
-
-
-def _thinned(bars: list[Bar]) -> list[Bar]:
-    """Bars of one kind that touch on the screen, as one bar."""
-    found: list[Bar] = []
-    for kind in sorted({bar.kind for bar in bars}, key=_loudness):
-        joined: list[Bar] = []
-        same = (bar for bar in bars if bar.kind == kind)
-        for bar in sorted(same, key=lambda bar: bar.left):
-            if joined and bar.left - joined[-1].right <= CLOSE:
-                last = joined[-1]
-                right = max(last.right, bar.right)
-                joined[-1] = Bar(last.left, right, kind, last.span, last.attempts + 1)
-            else:
-                joined.append(bar)
-        found += joined
-    return found
-
-
-def _loudness(kind: str) -> int:
-    """Draw last the parts that must not be hidden."""
-    order = ("waited", "completed", "asked", "cancelled", "running", "lost", "failed")
-    return order.index(kind)
+def _busy(rows: Sequence[Row], now: datetime) -> Iterator[AttemptSpan]:
+    """The times that the axis has to show."""
+    for row in rows:
+        if row.fold is None:
+            yield from row.spans
+        else:
+            yield from row.fold.busy(now)
+            whole = row.fold.whole
+            yield AttemptSpan(row.name, "asked", whole.since, whole.started_at)  # it waits
 
 
 # What it looks like -------------------------------------------------------------------------------
 
 
 def _row(row: Row, axis: Axis, path: list[AttemptSpan], now: datetime) -> Markup:
-    ran = sum(((end_of(span, now) - span.started_at).total_seconds() for span in row.spans), 0.0)
     name = one_line(row.name, LONGEST_NAME)
-    href = None if row.is_group else row.spans[-1].href
-    label = Markup('<a href="{}">{}</a>').format(href, name) if href else Markup.escape(name)
+    label = Markup('<a href="{}">{}</a>').format(row.href, name) if row.href else escape(name)
     underlined = Markup("").join(
         _rect("critical", axis.place(start), axis.place(end), 19, 2)
         for start, end, span in _critical(path, now)
-        if span in row.spans
+        if not row.depth and span in row.parts
     )
     return Markup(
-        '<li class="{}"><span class="timeline-name" title="{}">{}</span>'
-        '<span class="timeline-took">{}</span>'
-        '<svg width="100%" height="22" role="img" aria-label="{}">{}{}</svg></li>'
+        '<li class="{}{}"><span class="timeline-name" title="{}">{}{}</span>'
+        '<span class="timeline-took">{}</span>{}'
+        '<svg width="100%" height="22" role="group" aria-label="{}">{}{}</svg></li>'
     ).format(
-        row.spans[-1].kind,
+        row.parts[-1].kind,
+        " inner" if row.depth else "",
         name,
         label,
-        f"{len(row.spans):,} attempts" if row.is_group else duration(ran),
+        _opener(row),
+        row.said(now),
+        _about(row.fold) if row.fold else "",
         _spoken(row, now, bool(underlined)),
-        Markup("").join(_bar(bar, now, row.is_group) for bar in _bars(row, axis, now)),
+        _density(row, row.fold, axis, now) if row.fold else _bars(row, axis, now),
         underlined,
     )
+
+
+def _opener(row: Row) -> Markup:
+    if row.opener is None:
+        return Markup()
+    return Markup(' <a class="timeline-open" href="{}">{}</a>').format(*row.opener)
+
+
+def _about(fold: Fold) -> Markup:
+    """The line below the name of a fold."""
+    failed = f"{fold.failed:,} failed, " if fold.failed else ""
+    return Markup('<span class="timeline-about">{}slowest <a href="{}">{}</a></span>').format(
+        failed, fold.slowest_href, duration(fold.slowest)
+    )
+
+
+def _in_words(path: list[AttemptSpan], now: datetime) -> Markup:
+    said = path_in_words(path, now)
+    if not said:
+        return Markup()
+    return Markup('<p class="timeline-path">Critical path: <strong>{}</strong></p>').format(said)
+
+
+def _bars(row: Row, axis: Axis, now: datetime) -> Markup:
+    """The bars of a row: waits first, so that what ran is drawn over them."""
+    waits = [
+        _rect("waited", axis.place(one.since), axis.place(one.started_at), 8, 5,
+              f"waited {time_waited(one)}")
+        for one in row.spans if one.since < one.started_at
+    ]  # fmt: skip
+    return Markup("").join([*waits, *(_bar(one, axis, now) for one in row.spans)])
+
+
+def _density(row: Row, fold: Fold, axis: Axis, now: datetime) -> Markup:
+    """How many attempts of a fold went on at once, as a shape; above it, where some failed."""
+    most = max(fold.at_once) or 1
+    shape, failed = [], []
+    for one in fold.slices(now):
+        left, right = (round(WIDE * axis.place(at), 1) for at in (one.start, one.end))
+        if one.at_once:
+            height = round(max(2, HIGH * one.at_once / most), 1)
+            shape.append(f"M{left} {HIGH}V{HIGH - height:g}H{right}V{HIGH}Z")
+        if one.failed:
+            failed.append(f"M{left} 0H{max(right, left + 2):g}V4H{left}Z")
+    title = (
+        f"{fold.attempts:,} attempts, at most {most:,} at once"
+        f"{f', {fold.failed:,} failed' if fold.failed else ''}; half of them took at most "
+        f"{duration(fold.typical)}, the slowest {duration(fold.slowest)}"
+    )
+    drawn = Markup(
+        '<svg class="density" y="3" width="100%" height="{}" viewBox="0 0 {} {}" '
+        'preserveAspectRatio="none">{}<path class="{}" d="{}"/><path class="failed" d="{}"/></svg>'
+    ).format(
+        HIGH, WIDE, HIGH, _title(title),
+        "running" if fold.whole.kind == "running" else "completed", "".join(shape), "".join(failed),
+    )  # fmt: skip
+    wait = _rect("waited", axis.place(fold.whole.since), axis.place(fold.whole.started_at), 8, 5,
+                 f"the first waited {time_waited(fold.whole)}")  # fmt: skip
+    return wait + _linked(row.href, title, drawn)
+
+
+def _linked(href: str | None, said: str, drawn: Markup) -> Markup:
+    """A drawing that leads somewhere. The keyboard goes there by the name of the row."""
+    if not href:
+        return drawn
+    return Markup('<a href="{}" aria-label="{}" tabindex="-1">{}</a>').format(href, said, drawn)
 
 
 def _critical(
@@ -181,22 +177,16 @@ def _critical(
         yield start, end_of(span, now), span
 
 
-def _bar(bar: Bar, now: datetime, in_group: bool) -> Markup:
-    title = _bar_title(bar, now)
-    if bar.kind == "waited":
-        return _rect("waited", bar.left, bar.right, 8, 5, title)
-    if bar.kind == "asked":
-        return Markup('<line class="asked" x1="{}" x2="{}" y1="10.5" y2="10.5">{}</line>').format(
-            _percent(bar.left), _percent(bar.right), _title(title)
+def _bar(span: AttemptSpan, axis: Axis, now: datetime) -> Markup:
+    left, right = axis.place(span.started_at), axis.place(end_of(span, now))
+    title = spoken(span, now)
+    if span.kind == "asked":
+        drawn = Markup('<line class="asked" x1="{}" x2="{}" y1="10.5" y2="10.5">{}</line>').format(
+            _percent(left), _percent(right), _title(title)
         )
-    beside = in_group and bar.kind in {"lost", "failed"}  # others ran at the same time
-    return _rect(bar.kind, bar.left, bar.right, 4, 5 if beside else 13, title)
-
-
-def _bar_title(bar: Bar, now: datetime) -> str:
-    if bar.attempts > 1:
-        return f"{bar.attempts:,} attempts: {bar.kind}"
-    return f"waited {time_waited(bar.span)}" if bar.kind == "waited" else spoken(bar.span, now)
+    else:
+        drawn = _rect(span.kind, left, right, 4, 13, title)
+    return _linked(span.href, title, drawn)
 
 
 def _rect(kind: str, left: float, right: float, y: int, height: int, title: str = "") -> Markup:
@@ -276,21 +266,20 @@ def _zone_name(when: datetime, zone: tzinfo) -> str:
     return when.astimezone(zone).tzname() or "local time"
 
 
-def _note(shown: int, every: int, more: int) -> Markup:
-    parts = []
-    if shown < every:
-        parts.append(f"{shown:,} of {every:,} attempts shown")
-    if more:
-        parts.append(f"and {more:,} more steps")
-    return Markup('<p class="timeline-note">{}</p>').format(", ".join(parts)) if parts else Markup()
+def _note(more: int) -> Markup:
+    if not more:
+        return Markup()
+    return Markup('<p class="timeline-note">and {} more nodes</p>').format(f"{more:,}")
 
 
 def _spoken(row: Row, now: datetime, is_critical: bool) -> str:
     """Text for screen readers about a row."""
+    name, end = one_line(row.name, LONGEST_NAME), "; on the critical path" if is_critical else ""
+    if row.fold:
+        return f"{name}: {row.said(now)}, slowest {duration(row.fold.slowest)}{end}"
     said = "; ".join(spoken(span, now) for span in row.spans[-5:])
     count = f"{len(row.spans)} attempts, the last: " if len(row.spans) > 5 else ""
-    name = one_line(row.name, LONGEST_NAME)
-    return f"{name}: {count}{said}{'; on the critical path' if is_critical else ''}"
+    return f"{name}: {count}{said}{end}"
 
 
 def _percent(place: float) -> str:

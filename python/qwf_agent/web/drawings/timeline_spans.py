@@ -12,6 +12,7 @@ from qwf_agent.look.draw.visible import one_line
 from qwf_agent.look.draw.words import FarTime, duration
 
 LONGEST_NAME = 120
+SHORTEST_WAIT = 0.02  # share of the critical path from which a wait is said
 # How an attempt is drawn, by its outcome.
 KINDS = {
     "running": "running",
@@ -99,6 +100,22 @@ def critical_path(
         names = needs.get(path[-1].node, ())
         following = [last[name] for name in names if name in last and name not in passed]
     return path
+
+
+def path_in_words(path: Sequence[AttemptSpan], now: datetime) -> str:
+    """The critical path, the first part first: what ran for how long, and the waits between."""
+    if not path:
+        return ""
+    at, parts = path[-1].since, []
+    whole = (end_of(path[0], now) - at).total_seconds()
+    for span in reversed(path):
+        gap, ran = (span.started_at - at).total_seconds(), end_of(span, now) - span.started_at
+        if gap >= SHORTEST_WAIT * whole:
+            parts.append(f"waited {duration(gap)}")
+        asked = "answer to " if span.outcome == "asked" else ""
+        parts.append(f"{asked}{one_line(span.name, LONGEST_NAME)} {duration(ran.total_seconds())}")
+        at = end_of(span, now)
+    return f"{duration(whole)}: {', '.join(parts)}"
 
 
 def spoken(span: AttemptSpan, now: datetime) -> str:

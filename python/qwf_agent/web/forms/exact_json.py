@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -104,3 +104,16 @@ def _escaped(text: str) -> str:
     if visible(text) == text:
         return text
     return "".join(one if visible(one) == one else json.dumps(one)[1:-1] for one in text)
+
+
+def parts(value: Any, most: int) -> int:
+    """How many parts a value has; it stops counting above `most`."""
+    left, count = [value], 0
+    while left and count <= most:
+        one = left.pop()
+        count += 1
+        if isinstance(one, Mapping):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+    return count

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from qwf_agent.look.draw.visible import visible
+from qwf_agent.look.draw.words import brief
 from qwf_agent.web.forms import exact_json
 from qwf_agent.web.forms.choices import (
     MISSING,
@@ -22,6 +23,7 @@ from qwf_agent.web.forms.choices import (
     suffixes_of,
 )  # fmt: skip
 from qwf_agent.web.forms.wording import (
+    FALLBACK,
     bound_words,
     common_pattern,
     help_of,
@@ -72,6 +74,7 @@ class Field:
     step: str | None = None
     integer: bool = False
     unit: str = ""
+    placeholder: str = ""  # what it is if nothing is entered
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None  # for the browser; only if it means the same there
@@ -141,12 +144,25 @@ def from_schema(
     `value` is what the form shows at first; the defaults of the schema are shown besides.
     """
     root = Field(name, name, "json", label or title_of(schema, "Inputs"))
-    if _parts([schema, None if value is MISSING else value]) > MAX_PARTS:
+    given = [schema, None if value is MISSING else value]
+    if exact_json.parts(given, MAX_PARTS) > MAX_PARTS:
         return _json(root, value, schema)
     return _of_schema(root, schema, value, 0)
 
 
 def _of_schema(field: Field, schema: Any, value: Any, level: int) -> Field:
+    """The field with its kind, by its schema and the value that it has; with what it is if nothing
+    is entered."""
+    made = _of_kind(field, schema, value, level)
+    if not isinstance(schema, Mapping) or FALLBACK not in schema:
+        return made
+    fallback = brief(schema[FALLBACK])
+    if made.kind in ("text", "number", "choice") and not made.multiline:
+        return replace(made, placeholder=f"{fallback} (default)")
+    return replace(made, help=joined(made.help, f"Default: {fallback}."))
+
+
+def _of_kind(field: Field, schema: Any, value: Any, level: int) -> Field:
     """The field with its kind, by its schema and the value that it has."""
     if not isinstance(schema, Mapping):
         schema = {}
@@ -330,7 +346,7 @@ def _list(field: Field, schema: Mapping[str, Any], value: Any, level: int) -> Fi
     ):
         return _json(field, value, schema)
     items = schema["items"]
-    item = Field(f"{field.name}/*{level}", f"{field.path}[]", "json", title_of(items, "Element"))
+    item = Field(f"{field.name}/*{level}", f"{field.path}[]", "json", title_of(items, "element"))
     item = _of_schema(item, items, MISSING, level + 1)
     elements = tuple(
         _of_schema(
@@ -380,16 +396,3 @@ def _shows(field: Field) -> tuple[Any, ...]:
     """The value as a person sees it in the field."""
     below = [_shows(one) for one in (*field.fields, *field.elements)]
     return field.entered, field.chosen, below
-
-
-def _parts(value: Any) -> int:
-    """How many parts a value has; it stops counting above MAX_PARTS."""
-    left, count = [value], 0
-    while left and count <= MAX_PARTS:
-        one = left.pop()
-        count += 1
-        if isinstance(one, Mapping):
-            left += one.values()
-        elif isinstance(one, list):
-            left += one
-    return count

@@ -18,6 +18,8 @@ STRANGE_NAME = re.compile(r"[\].:\"\[\\\s\x00-\x1f\x7f-\x9f]")
 ATOM = r"(?:[A-Za-z0-9_ ]|\\\.|\[\^?(?:[A-Za-z0-9_ ](?:-[A-Za-z0-9])?)+\])"
 COMMON_PATTERN = re.compile(rf"(\^?)((?:{ATOM}(?:[+*?]|\{{[0-9]{{1,3}}\}})?)*)(\$?)")
 
+FALLBACK = "\0fallback"  # key of a schema: what a field is if nothing is entered; no JSON has it
+
 
 def member_path(path: str, key: str) -> str:
     """The path of a member of an object, as the database writes it."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from typing import Any
+from urllib.parse import quote
 
 from starlette.requests import Request
 
 from qwf_agent.look import connection
 from qwf_agent.look.doctor import checks
 from qwf_agent.look.doctor.checks import Result
+from qwf_agent.look.doctor.findings import Finding
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import render
 from qwf_agent.web.site.page import Page
@@ -25,6 +28,16 @@ select s.queue, count(*) as workers, min(s.since) as since
 from qwf.sleeping_workers s group by s.queue order by s.queue
 """
 PRUNABLE = "select jobs, runs from qwf.losses(most => %(most)s)"
+
+
+# Where the subject of a finding is shown, by its first word.
+SHOWN_AT = {
+    "queue": "/queues/", "job": "/jobs/", "run": "/runs/", "box": "/fleet/", "worker": "/fleet/",
+    "schedule": "/schedules/", "workflow": "/workflows/",
+}  # fmt: skip
+COMMAND = re.compile(r"\b(qwf [a-z][^;]*|(?:alter|grant|revoke|select|vacuum|create) .*)")
+RESUME = re.compile(r"qwf queue resume (\S+)")
+SWITCH_ON = re.compile(r"qwf worker on --host (\S+) --queue (\S+)")
 
 
 class Checks:
@@ -68,9 +81,13 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The findings, and the facts that explain them."""
     look.primary = True
     results, age_s = await _CHECKS.results(look.database.dsn)
+    found = [one for one in results if one.state != "fine"]
+    found.sort(key=lambda one: -checks.LEVELS.index(one.state))
     prunable = await look.part("what can be pruned", PRUNABLE, most=render.MOST_COUNTED + 1)
     return {
-        "results": results,
+        "found": [shown(one) for one in found],
+        "fine": [one for one in results if one.state == "fine"],
+        "checked": len(results),
         "problems": checks.count(results, "problem"),
         "age_s": age_s,
         "invariants": next((one for one in results if one.name == "invariants"), None),
@@ -81,6 +98,39 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "sleepers": await look.rows(SLEEPERS),
         "prunable": prunable[0] if prunable else None,
     }
+
+
+def shown(result: Result) -> dict[str, Any]:
+    """A check with its findings, the worst first, and what to press or copy for each."""
+    worst_first = sorted(result.findings, key=lambda one: -checks.LEVELS.index(one.level))
+    return {
+        "name": result.name,
+        "state": result.state,
+        "about": result.about,
+        "findings": [
+            {"what": one.what, "level": one.level, "advice": one.advice, **remedy(one, result.name)}
+            for one in worst_first
+        ],
+    }
+
+
+def remedy(finding: Finding, check: str) -> dict[str, Any]:
+    """The page of what a finding is about, the call that puts it right, and the command to copy."""
+    kind, _, name = (finding.subject or "").partition(" ")
+    opens = None
+    if kind in SHOWN_AT and name:
+        path = name.split(":")[0] if kind == "worker" else name
+        opens = {"path": SHOWN_AT[kind] + quote(path, safe=""), "text": f"Open {kind} {path}"}
+    act: tuple[str, str, dict[str, str]] | None = None
+    if found := RESUME.match(finding.advice):
+        act = ("resume_queue", "Resume", {"name": found[1]})
+    elif found := SWITCH_ON.match(finding.advice):
+        act = ("worker_control", "Switch on", {"host": found[1], "queue": found[2].rstrip(";"),
+                                              "state": "on"})  # fmt: skip
+    elif check == "tick" and finding.level == "problem":
+        act = ("tick", "Tick now", {})
+    command = COMMAND.search(finding.advice)
+    return {"opens": opens, "act": act, "command": command[1].strip() if command else None}
 
 
 PAGES = (Page("/doctor", "doctor.html", read, every_s=30),)

@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.look.draw import words
 from qwf_agent.web.pages import jobs, tell
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -25,29 +26,37 @@ SINCE = {
     "ever": ("ever", None),
 }
 GROUPS = """
-select * from qwf.failure_groups(since => qwf.now() - %(back)s::interval)
+select * from qwf.failure_groups(since => qwf.now() - %(back)s::interval,
+  task => %(task)s, queue => %(queue)s, host => %(host)s, workflow => %(workflow)s)
 """
+FILTERS = {"task": "Task", "queue": "Queue", "host": "Box", "workflow": "Workflow"}
 BAR = {"width": 3, "step": 4, "height": 24}
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The groups of failures, the group that failed last first."""
-    since, groups = await _groups(request, look)
+    since, asked, groups = await _groups(request, look)
     before, cookie = looked(request.cookies.get(COOKIE), datetime.now(timezone.utc))
     whole = groups[0] if groups else {"searched": 0, "searched_to": None}
     return {
-        "groups": [group | {"new": is_new(group, before), "spark": spark(group["by_hour"]),
-                            "mark": mark(group)}
-                   for group in groups[:SHOWN]],
+        "groups": [
+            group
+            | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
+            | {"ticket": ticket(group), "mark": mark(group)}
+            for group in groups[:SHOWN]
+        ],
         "left_out": max(0, len(groups) - SHOWN),
-        "failed": whole["searched"],
+        "failed": sum(group["count"] for group in groups),
+        "filters": FILTERS,
+        "asked": asked,
+        "is_filtered": any(asked.values()),
         "searched_to": whole["searched_to"],
         "since": since,
         "choices": SINCE,
         "before": before,
         "receivers": await tell.receivers(look, "failures", tell.OF_FAILURES),
         "cookies": {COOKIE: cookie},
-    }  # fmt: skip
+    }
 
 
 async def read_retry(request: Request, look: Look) -> dict[str, Any]:
@@ -55,11 +64,12 @@ async def read_retry(request: Request, look: Look) -> dict[str, Any]:
     ticked = set(request.query_params.getlist("group"))
     if not ticked:
         raise IncompleteError("No group of failures is selected. Tick the groups to retry first.")
-    since, groups = await _groups(request, look)
+    since, given, groups = await _groups(request, look)
     rows: Rows = []
     to = None
     for group in [group for group in groups if mark(group) in ticked]:
         asked = {"status": ["failed"], "task": group["task"], "signature": group["signature"] or ""}
+        asked |= {name: given[name] for name in ("queue", "host") if given[name]}
         most = jobs.MOST_AT_ONCE - len(rows)
         if most:
             some, left = await jobs.found_all(look, asked, most, jobs.COUNT_S / len(ticked))
@@ -67,18 +77,19 @@ async def read_retry(request: Request, look: Look) -> dict[str, Any]:
     return {
         **jobs.to_change("retry", rows, to),
         "heading": f"Retry {len(ticked)} {'group' if len(ticked) == 1 else 'groups'} of failures",
-        "back": render.url(request, "/failures", since=since),
+        "back": render.url(request, "/failures", since=since, **given),
         "problem": None,
         "given": {},
         "queues": [],
     }
 
 
-async def _groups(request: Request, look: Look) -> tuple[str, Rows]:
-    """How far back the address looks, and the groups since then."""
+async def _groups(request: Request, look: Look) -> tuple[str, dict[str, str | None], Rows]:
+    """How far back the address looks, its filter, and the groups since then."""
     since = request.query_params.get("since", "24h")
     since = since if since in SINCE else "24h"
-    return since, await look.rows(GROUPS, back=SINCE[since][1])
+    asked = {name: request.query_params.get(name, "").strip() or None for name in FILTERS}
+    return since, asked, await look.rows(GROUPS, back=SINCE[since][1], **asked)
 
 
 def mark(group: Mapping[str, Any]) -> str:
@@ -103,6 +114,21 @@ def is_new(group: Mapping[str, Any], before: datetime | None) -> bool:
     """Return True if nothing of this group had failed when somebody looked before."""
     to = group["searched_to"]
     return before is not None and group["first_at"] > before and (to is None or to < before)
+
+
+def ticket(group: Mapping[str, Any]) -> str:
+    """A group as text, to paste into a ticket."""
+    first, last = (group[name].isoformat(" ", "seconds") for name in ("first_at", "last_at"))
+    lines = [
+        group["example"] or group["signature"] or "no error text",
+        f"task {group['task']}, {words.counted(group['count'], 'failed job')}"
+        f", first {first}, last {last}",
+        f"boxes: {', '.join(group['hosts'])}" if group["hosts"] else "",
+        f"jobs: {', '.join(map(str, group['job_ids']))}",
+        f"runs: {', '.join(map(str, group['run_ids']))}" if group["run_ids"] else "",
+        f"qwf job {group['job_ids'][0]}",
+    ]
+    return "\n".join(line for line in lines if line)
 
 
 def spark(by_hour: Sequence[int]) -> list[dict[str, int]]:

@@ -128,7 +128,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     page = {
         "job": job | {"telling": telling(job)},
         "strip": strip(job),
-        "budgets": budgets(job),
+        "tries_left": tries_left(job),
         "attempts": lanes(job, attempts),
         "older": attempts[0]["of"] - len(attempts) if attempts else 0,
         "values": given,
@@ -303,7 +303,7 @@ def strip(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     return steps
 
 
-def budgets(job: Mapping[str, Any]) -> list[dict[str, Any]]:
+def tries_left(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Failures of the body and losses to the world, each n of m, and what counts next."""
     failures, losses = job["failures"], job["losses"]
     errors, transients = job["error_tries"], job["transient_tries"]
@@ -319,10 +319,8 @@ def budgets(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     lost = end if losses + 1 >= job["loss_tries"] else "goes back to the front of its queue"
     most = max(errors, transients) if failures >= errors else errors
     return [
-        {"name": "failures", "used": failures, "of": most, "next": said,
-         "about": "What the body itself did wrong."},
-        {"name": "losses", "used": losses, "of": job["loss_tries"], "next": f"a loss {lost}",
-         "about": "What happened to it from outside: a lapsed lease, a killed child, a timeout."},
+        {"name": "failures", "used": failures, "of": most, "next": said},
+        {"name": "losses", "used": losses, "of": job["loss_tries"], "next": f"a loss {lost}"},
     ]  # fmt: skip
 
 

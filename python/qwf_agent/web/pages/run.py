@@ -88,6 +88,19 @@ where a.run_id = %(run)s::bigint
 order by a.job_id
 limit 50
 """
+EARLIER = """
+select t.try, t.status, t.seconds, t.finished_at, r.at as retried_at, r.login, r.acting_for,
+  r.detail ? 'old_context' as is_changed
+from qwf.run_tries t
+left join lateral (  -- offset: else the planner may walk over the events of all runs
+  select e.* from (
+    select v.* from qwf.event_overview v
+    where v.run_id = %(run)s::bigint and v.job_id is null and v.kind = 'retried' offset 0) e
+  where e.at >= t.finished_at order by e.id limit 1) r on true
+where t.run_id = %(run)s::bigint and r.at is not null
+order by t.try desc
+limit 5
+"""
 PENDING = """
 select o.*, j.node_id
 from qwf.outbox_overview o left join qwf.job_details j on j.id = o.job_id
@@ -100,7 +113,8 @@ limit 100
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The run, and what the chosen tab shows of it."""
     run = await find(request, look)
-    tab = request.query_params.get("show", TABS[0])
+    given = request.query_params
+    tab = given.get("show", "compare" if "against" in given else TABS[0])
     nodes = await nodes_of(look, run)
     counts = Counter(node["state"] for node in nodes)
     bodies = [node for node in nodes if not (node["counts"] or {}).get("failed")]
@@ -130,6 +144,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "questions": await look.rows(QUESTIONS, run=run["id"]),
         "signals": await look.rows(SIGNALS, run=run["id"]),
         "pending": await look.rows(PENDING, run=run["id"]),
+        "earlier": await look.rows(EARLIER, run=run["id"]) if run["retried_at"] else [],
+        "failed_maps": [
+            (node["node_id"], node["counts"]["failed"])
+            for node in nodes
+            if (node["counts"] or {}).get("failed")
+        ],
     }
     return shown | await SHOWN[chosen](request, look, run, nodes)
 

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
+from qwf_agent.web.drawings import histogram
 from qwf_agent.web.drawings.map_cells import cells_document
 from qwf_agent.web.pages.run import find, nodes_of
 from qwf_agent.web.pages.run_tabs import STATES
@@ -15,6 +16,7 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 ELEMENTS_A_PAGE = 100
+MANY = 5000  # elements of a map, from which their times may be a minute old
 LAST_ELEMENT = 2**31 - 1
 ELEMENTS = """
 select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.seconds, e.child_run
@@ -24,12 +26,17 @@ where e.map_id = %(map)s and e.element >= %(first)s
 order by e.element
 limit %(most)s
 """
+TIMES = """
+select t.elements, t.low, t.typical, t.high, t.seconds, t.slowest, t.slowest_seconds, t.bins
+from qwf.map_times t
+where t.map_id = %(map)s
+"""
 SLOWEST = """
-select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.seconds, e.child_run
-from qwf.element_overview e
-where e.map_id = %(map)s
-order by e.seconds desc nulls last, e.element
-limit 10
+select e.job_id, e.element, e.status, e.attempt, e.host, e.error, e.child_run,
+  s.seconds
+from unnest(%(jobs)s::bigint[], %(seconds)s::float8[]) with ordinality s (job_id, seconds, nth)
+join qwf.element_overview e on e.job_id = s.job_id
+order by s.nth
 """
 CELLS = """
 select coalesce(array_agg(e.element order by e.element), '{}') as elements,
@@ -56,6 +63,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "first": first,
         "elements": [],
         "slowest": [],
+        "times": None,
         "next": None,
     }
     if node["is_map"]:
@@ -65,9 +73,22 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         )
         shown["elements"] = rows[:ELEMENTS_A_PAGE]
         shown["next"] = rows[ELEMENTS_A_PAGE]["element"] if len(rows) > ELEMENTS_A_PAGE else None
-        slowest = await look.rows(SLOWEST, map=job)
-        shown["slowest"] = [row for row in slowest if row["seconds"] is not None]
+        shown |= await _times(look, job, shown["of"])
     return shown
+
+
+async def _times(look: Look, job: int, elements: int) -> dict[str, Any]:
+    """How the times of the elements are spread, and the slowest elements."""
+    read = look.part if elements <= MANY else look.seldom
+    found = await read("how long the elements ran", TIMES, map=job)
+    if not found or not found[0]["elements"]:
+        return {}
+    times = found[0]
+    given = {"jobs": times["slowest"], "seconds": times["slowest_seconds"]}
+    return {
+        "times": times | {"bars": histogram.bars(times["bins"], times["low"], times["high"])},
+        "slowest": await look.rows(SLOWEST, **given),
+    }
 
 
 async def read_cells(request: Request, look: Look) -> dict[str, Any]:

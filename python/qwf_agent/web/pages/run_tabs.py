@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timezone
 from typing import Any
 
 import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
-from qwf_agent.web.drawings import timeline, timeline_spans
 from qwf_agent.web.drawings.differences import differences
+from qwf_agent.web.pages import run_compare, run_timeline
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site import actions, files, render
+from qwf_agent.web.site import actions, files
 
 STATES = ("running", "awaiting_input", "failed", "queued", "scheduled", "blocked", "cancelled",
           "completed", "skipped")  # fmt: skip
 FIRST = ("failed", "awaiting_input", "running")
 VERDICTS = ("reused", "runs again", "new", "removed")
 NODES_A_PAGE = 200
-MOST_SPANS = 5000
+MOST_TIMED = 5000  # elements of a map; those of a larger one are timed on its own page
 
-ATTEMPTS = """
-select t.job_id, t.name, t.at, t.attempt, t.what, t.by, t.waited, t.took, t.detail
-from qwf.job_timeline t
-where t.run_id = %(run)s::bigint and t.attempt is not null
-limit %(most)s
+MAP_TIMES = """
+select t.map_id, t.typical, t.seconds
+from qwf.map_times t
+where t.map_id = any(%(maps)s::bigint[]) and t.elements > 0
 """
-WAITS = """
-select j.id as job_id, j.node_id, j.queued_at, j.finished_at
-from qwf.job_details j
-where j.run_id = %(run)s::bigint and j.node_idx is not null and j.queue is null
-  and j.queued_at is not null
-limit 1000
-"""
-USED = "select * from qwf.run_usage where run_id = %(run)s::bigint"
 OUTPUTS = """
 select j.id as job_id, j.node_id, split_part(j.node_id, '/', 1) as step,
   pg_column_size(j.output) as size,
@@ -115,6 +105,12 @@ async def _show_nodes(
         for node in nodes
         if (state not in STATES or node["state"] == state) and (not step or node["step"] == step)
     ]
+    maps = [
+        node["job_id"]
+        for node in chosen[first : first + NODES_A_PAGE]
+        if node["is_map"] and 0 < sum((node["counts"] or {}).values()) <= MOST_TIMED
+    ]
+    times = await look.part("how long maps ran", MAP_TIMES, maps=maps) if maps else []
     steps: dict[str, list[dict[str, Any]]] = {}
     for node in chosen[first : first + NODES_A_PAGE]:
         steps.setdefault(node["step"], []).append(node)
@@ -123,6 +119,7 @@ async def _show_nodes(
         every.setdefault(node["step"], Counter())[node["state"]] += 1
     return {
         "steps": steps,
+        "map_times": {row["map_id"]: row for row in times},
         "of_step": every,
         "is_long": is_long,
         "state": state if state in STATES else "all",
@@ -131,40 +128,6 @@ async def _show_nodes(
         "last": min(first + NODES_A_PAGE, len(chosen)),
         "chosen": len(chosen),
         "a_page": NODES_A_PAGE,
-    }
-
-
-async def _show_timeline(
-    request: Request, look: Look, run: dict[str, Any], nodes: Rows
-) -> dict[str, Any]:
-    def link(job: int) -> str:
-        return render.url(request, f"/jobs/{job}")
-
-    rows = await look.rows(ATTEMPTS, run=run["id"], most=MOST_SPANS)
-    kinds = sorted(set(timeline_spans.KINDS.values()))
-    kind = request.query_params.get("kind")
-    last_only = request.query_params.get("attempts") == "last"
-    waits = [
-        timeline_spans.AttemptSpan(
-            row["node_id"], "asked", row["queued_at"], row["finished_at"], href=link(row["job_id"])
-        )
-        for row in await look.rows(WAITS, run=run["id"])
-    ]
-    drawn = timeline.draw(
-        [*timeline_spans.spans_of(rows, link), *waits],
-        run["now"] if isinstance(run["now"], datetime) else datetime.now(timezone.utc),
-        needs={node["node_id"]: node["needs"] for node in nodes},
-        kinds=[kind] if kind in kinds else None,
-        last_only=last_only,
-        zone=render.zone_named(request.cookies.get("qwf_zone")),
-    )
-    return {
-        "drawn": drawn,
-        "kinds": kinds,
-        "kind": kind if kind in kinds else None,
-        "last_only": last_only,
-        "cut": len(rows) >= MOST_SPANS,
-        "used": await look.row(USED, run=run["id"]),
     }
 
 
@@ -238,11 +201,12 @@ async def _show_retry(
 
 SHOWN = {
     "nodes": _show_nodes,
-    "timeline": _show_timeline,
+    "timeline": run_timeline.show,
     "outputs": _show_outputs,
     "files": _show_files,
     "history": _show_history,
     "definition": _show_definition,
+    "compare": run_compare.show,
     "retry": _show_retry,
 }
 TABS = tuple(SHOWN)

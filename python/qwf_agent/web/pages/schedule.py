@@ -9,17 +9,31 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
+from qwf_agent.look import masking
 from qwf_agent.look.query import as_id
+from qwf_agent.web.drawings import firing_bars
+from qwf_agent.web.forms import exact_json
 from qwf_agent.web.pages.query_box import is_about_values
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import NotFoundError, Page
 
 A_PAGE = 50
+CHANGED = (
+    "workflow",
+    "task",
+    "cron",
+    "every",
+    "queue",
+    "priority",
+    "overlap",
+    "catch_up",
+    "project",
+)
 MOST_TIMES = 400  # of a plan, each on a line
 ONE = """
-select s.*, extract(epoch from s.next_in) as next_s,
-  array(select t.due_at from qwf.due_times(s.name) t) as times
+select s.*, s.every::text as every_text, extract(epoch from s.next_in) as next_s,
+  array(select t.due_at from qwf.due_times(s.name, 10) t) as times
 from qwf.schedule_overview s
 where s.name = %(name)s
 """
@@ -34,6 +48,20 @@ where (%(all)s::text is null or f.of_schedule = %(all)s::text)
   and (%(one)s::text is null or f.schedule = %(one)s::text)
   and (%(before)s::bigint is null or f.id < %(before)s::bigint)
 order by f.id desc limit %(most)s
+"""
+LAST = """
+select f.id, f.due_at, f.at, f.outcome, f.status, f.because, f.job_id, f.run_id,
+  extract(epoch from f.ended_at - f.at)::float8 as seconds
+from qwf.firing_details f
+where f.schedule = %(name)s
+order by f.id desc limit 30
+"""
+# What was done lately: the index of acts has no subject.
+MADE = """
+select a.at, a.login, a.acting_for, a.detail ? 'old' as is_change
+from (select * from qwf.audit t order by t.id desc limit 5000) a
+where a.kind = 'schedule_changed' and a.subject = %(name)s
+order by a.id desc limit 1
 """
 # A time without a zone is one of the schedule's zone.
 PLAN = """
@@ -74,6 +102,9 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "schedule": schedule,
         "backfills": [] if alone else await look.rows(BACKFILLS, name=name),
         "firings": firings[:A_PAGE],
+        "bars": firing_bars.bars(await look.rows(LAST, name=name)),
+        "made": await look.row(MADE, name=name),
+        "change": _change(schedule),
         "next": firings[A_PAGE - 1]["id"] if len(firings) > A_PAGE else None,
         "later": before is not None,
         "asked": asked,
@@ -83,6 +114,25 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "verdicts": Counter(row["verdict"] for row in plan),
         "problem": problem,
     }
+
+
+def _change(schedule: dict[str, Any] | None) -> dict[str, str] | None:
+    """The first values of the form that changes it; None if the form cannot say when it is due."""
+    if schedule is None or schedule["backfill_of"] or schedule["minute"] is not None:
+        return None
+    texts = {
+        name: exact_json.pretty(masking.masked(schedule[name])) if schedule[name] else ""
+        for name in ("args", "options", "expect")
+    }
+    given = {name: str(schedule[name] or "") for name in CHANGED}
+    return (
+        given
+        | texts
+        | {
+            "timezone": schedule["timezone"] or "",
+            "every": schedule["every_text"] or "",
+        }
+    )
 
 
 async def _plan(

@@ -9,9 +9,9 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from qwf_agent.look.draw.words import brief
 from qwf_agent.web.forms import exact_json, filled
 from qwf_agent.web.forms.filled import Field, Problem
+from qwf_agent.web.forms.wording import FALLBACK
 from qwf_agent.web.pages.workflow import chosen, compiled
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import render
@@ -115,9 +115,7 @@ def _leaf(entry: Mapping[str, Any]) -> dict[str, Any]:
         return schema
     of_pipeline = schema.pop("default", None)
     fallback = entry.get("default", of_pipeline)
-    said = schema.get("description")
-    words = [said] if isinstance(said, str) else []
-    return {**schema, "description": " ".join([*words, f"Left out: {brief(fallback)}."])}
+    return {**schema, FALLBACK: fallback}
 
 
 def example(inputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

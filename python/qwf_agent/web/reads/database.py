@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -25,6 +25,7 @@ Key = tuple[int, bool, str, str]
 
 log = logging.getLogger("qwf_agent.web")
 FRESH_S = 1.0  # how long an answer serves everybody who asks the same
+SELDOM_S = 60.0  # and of statements that read 100,000 rows
 MOST_ANSWERS = 1000
 LONGEST_KEPT = 10_000  # characters of the parameters of an answer that is kept
 # Errors of one statement, after which others are answered.
@@ -150,6 +151,11 @@ class Look:
             if name not in self.left_out:
                 self.left_out.append(name)
             return []
+
+    async def seldom(self, name: str, query: LiteralString, **params: Any) -> Rows:
+        """As `part`, for what takes long: the rows may be a minute old."""
+        slow = replace(self, fresh_s=max(self.fresh_s, SELDOM_S))  # it shares the lists
+        return await slow.part(name, query, **params)
 
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
@@ -17,13 +17,22 @@ from qwf_agent.web.reads import connections, database
 from qwf_agent.web.site.access import Person
 from qwf_agent.web.site.page import ActionResult
 
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
 TICKED = frozenset({"jobs", "runs"})  # arguments that name what a person ticked in a list
 A_CALL = {"jobs": 1000, "runs": 500}  # what their functions take; a longer list is several calls
 SURE = "sure"  # a field that says that a loss is meant
 NUL = "nothing was changed: a text has a NUL character, which Postgres cannot store; leave it out"
 MAX_NOTICES = 3
 LOSSES = "select * from qwf.losses(value => %(value)s::interval, queue => %(queue)s)"
-STORED_ARGS = "select j.inputs::text as args from qwf.job_details j where j.id = %(job)s::bigint"
+# Where the secrets are that a page hides in the fields of a form.
+STORED: dict[str, LiteralString] = {
+    "retry_job": "select j.inputs::text as args from qwf.job_details j"
+    " where j.id = %(job_id)s::bigint",
+    "create_schedule": "select s.args::text as args, s.options::text as options"
+    " from qwf.schedule_overview s where s.name = %(name)s",
+}
 MOST_LOST = 100_000  # jobs that qwf.losses() counts
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
@@ -117,7 +126,7 @@ ACTIONS: dict[str, Action] = {
             "name": "text", "task": "text", "workflow": "text", "cron": "text", "every": "interval",
             "timezone": "text", "args": "jsonb", "queue": "text", "catch_up": "text",
             "overlap": "text", "enabled": "boolean", "priority": "int", "project": "text",
-            "options": "jsonb",
+            "options": "jsonb", "expect": "jsonb",
         },
         "schedule {name} is stored; next: {result}",
     ),
@@ -304,17 +313,23 @@ async def _check_loss(action: str, form: FormData, person: Person) -> None:
 
 
 async def _with_secrets(action: str, form: FormData, person: Person) -> FormData:
-    """A form to retry a job, with the secrets that its page has hidden in the arguments. Raises
-    ValueError if one is not known, psycopg.Error."""
-    text = str(form.get("args", ""))
-    if action != "retry_job" or not masking.may_have_mask(text):
+    """A form with the secrets that its page has hidden in what it began with. Raises ValueError if
+    one is not known, psycopg.Error."""
+    hidden = [
+        name for name in ("args", "options") if masking.may_have_mask(str(form.get(name, "")))
+    ]
+    if action not in STORED or not hidden:
         return form
+    given = {name: form.get(name) for name in ("job_id", "name")}
     async with connections.connect(person.dsn) as conn:
-        found = await (await conn.execute(STORED_ARGS, {"job": form.get("job_id")})).fetchall()
-    stored = exact_json.read(found[0]["args"]) if found else None
-    whole = exact_json.write(masking.unmasked(exact_json.read(text), stored))
-    rest = [(key, value) for key, value in form.multi_items() if key != "args"]
-    return FormData([*rest, ("args", whole)])
+        found = await (await conn.execute(STORED[action], given)).fetchall()
+    fields = [(key, value) for key, value in form.multi_items() if key not in hidden]
+    for name in hidden:
+        text = (found[0].get(name) if found else None) or "null"
+        read = exact_json.read(str(form[name]))
+        whole = exact_json.write(masking.unmasked(read, exact_json.read(text)))
+        fields.append((name, whole))
+    return FormData(fields)
 
 
 def told(action: str, form: FormData, rows: connections.Rows) -> str:

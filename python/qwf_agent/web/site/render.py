@@ -26,6 +26,7 @@ from qwf_agent.web.reads.database import Look, named_call
 from qwf_agent.web.site import actions
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.page import Page
+from qwf_agent.web.site.terms import TERMS
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold these: it is escaped
@@ -240,6 +241,7 @@ _ENVIRONMENT.globals |= {
     "sql_of": _sql_of,
     "themes": THEMES,
     "who": words.who,
+    "terms": TERMS,
     "now": _now,
 }
 _ENVIRONMENT.filters |= {
@@ -258,6 +260,7 @@ _ENVIRONMENT.filters |= {
     "capped": capped,
     "classname": classname,
     "shell": shlex.quote,
+    "state_name": words.state_name,
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
     "utc": utc,
     "with_paths": with_paths,

@@ -194,7 +194,8 @@
     const area = document.createElement("textarea");
     area.value = button.dataset.text ?? button.nextElementSibling?.textContent ?? "";
     body.append(area); area.select(); document.execCommand("copy"); area.remove(); button.focus();
-    button.textContent = "copied"; setTimeout(() => { button.textContent = "copy"; }, 1500);
+    const said = button.textContent;
+    button.textContent = "copied"; setTimeout(() => { button.textContent = said; }, 1500);
   }
 
   // --- keys: / search, g and a letter, j k x Enter on rows, letters of the row's buttons
