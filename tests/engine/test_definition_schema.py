@@ -35,6 +35,10 @@ NOT_IN_A_SCHEMA = {
     "an id or a name that is there twice": r'".*" (is already the id of|is given twice).*',
     "a name that does not exist": r"there is no (queue|limit|pipeline|workflow|node )?.*",
     "a reference to what is not upstream": r'(node|step) ".*" is not upstream: add .*',
+    "a node that cannot be taken back": (
+        r'".*" (is a pipeline|is a compensation node( itself|: nothing may depend on it)|'
+        r'has "run_if")|only compensation nodes may depend on it'
+    ),
     "a reference to itself": r'refers to itself|".*" belongs to the same step',
     "a name that cannot be read here": r'".*" cannot be read here|"files" comes after .*',
     "an input that the pipeline does not declare": (

@@ -17,7 +17,8 @@ as $$
       coalesce(n.node -> 'depends_on', '[]') as needs,
       coalesce(n.node -> 'run_if' = '"compensates"', false) as compensates,
       p.part -> 'waits' as waits
-    from unnest(p_parts) p (part) cross join lateral jsonb_array_elements(p.part -> 'nodes') n (node)
+    from unnest(p_parts) p (part)
+    cross join lateral jsonb_array_elements(p.part -> 'nodes') n (node)
   ), edge as materialized (
     select n.step || '/' || d.id as tail, n.id as head
     from node n cross join lateral jsonb_array_elements_text(n.needs) d (id)

@@ -2,7 +2,8 @@
 -- Purpose: Describes a pipeline as one step sees it: nodes in topological order, leaves, names of
 --   nodes, and values that may hold references.
 -- Guarantees: A node is known by its own id and as step/node. A leaf is a node that no other node
---   depends on; compensation nodes do not count. The definition has been registered, so it has no cycle and no duplicate id.
+--   depends on; compensation nodes do not count. The definition has been registered, so it has no
+--   cycle and no duplicate id.
 -- Called by: _compile_step.
 
 begin;

@@ -13,7 +13,8 @@ select qwf.register_workflow('{"name": "order", "steps": [
 select results_eq($$ select n.node_id, n.run_if, n.compensates from qwf.graph_nodes n
   order by n.idx $$, $$ values ('reserve', null, null::text[]), ('charge', null, null),
   ('ship', null, null), ('refund', 'compensates', '{charge}'),
-  ('unreserve', 'compensates', '{reserve}') $$, 'they stand behind all others, the last effect first');
+  ('unreserve', 'compensates', '{reserve}') $$,
+  'they stand behind all others, the last effect first');
 select results_eq($$ select f.node_id, t.node_id from qwf.graph_edges e
     join qwf.graph_nodes f on f.graph_id = e.graph_id and f.idx = e.from_idx
     join qwf.graph_nodes t on t.graph_id = e.graph_id and t.idx = e.to_idx

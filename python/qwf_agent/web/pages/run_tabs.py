@@ -19,7 +19,7 @@ from qwf_agent.web.site import actions, files, render
 STATES = ("running", "awaiting_input", "failed", "queued", "scheduled", "blocked", "cancelled",
           "completed", "skipped")  # fmt: skip
 FIRST = ("failed", "awaiting_input", "running")
-VERDICTS = ("reused", "runs again", "new", "removed")
+VERDICTS = ("reused", "unchanged", "runs again", "new", "skipped", "removed")
 NODES_A_PAGE = 200
 MOST_SPANS = 5000
 
