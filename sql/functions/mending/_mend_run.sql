@@ -29,6 +29,9 @@ begin
     return '{}';
   end if;
   perform _qwf.notice_clean_up(p_run, v_again);
+  if p_from_node is not null then
+    perform _qwf.forget_compensations(p_run.id, p_from_node);
+  end if;
   perform _qwf.drop_checkpoints(p_run, v_anew, p_from_node);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = p_run.id;

@@ -1,5 +1,5 @@
 begin;
-select plan(14);
+select plan(15);
 
 -- a map is taken back as a whole, element by element
 select qwf_test.workflow('w', '[
@@ -61,6 +61,9 @@ select ok(last_error like 'QW002 a compensation node failed: give of run%',
   'then a retry does not go on with that run')
 from qwf.jobs where id = qwf_test.job('pay');
 select qwf_test.works(9);
+select qwf.retry_run(run.id, 'pay') from run;
+select qwf.submit_input(run.id, 'sure', 'true') from run;
+select is(qwf_test.works(9), 'take:ok book:ok ship:ok', 'unless the step is named');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

@@ -16,12 +16,12 @@ join qwf.graph_nodes m on m.graph_id = c.graph_id and m.node_id = n.node_id
 join qwf.jobs t on t.run_id = c.run_id and t.node_idx = m.idx
 where c.run_if = 'compensates';
 comment on view qwf.compensations is
-  'What the compensation nodes of runs take back: select * from qwf.compensations where run_id = 7.';
+  'What compensation nodes take back: select * from qwf.compensations where run_id = 7.';
 comment on column qwf.compensations.run_id is 'Run id.';
 comment on column qwf.compensations.node_id is 'The compensation node.';
 comment on column qwf.compensations.job_id is 'Job that executes it.';
 comment on column qwf.compensations.status is
-  'State of that job; skipped: the run goes on or has completed, or there was nothing to take back.';
+  'State of that job; skipped: the run goes on or completed, or there is nothing to take back.';
 comment on column qwf.compensations.takes_back is 'The node that it takes back.';
 comment on column qwf.compensations.takes_back_job is 'Job that executes that node.';
 comment on column qwf.compensations.taken_back is
