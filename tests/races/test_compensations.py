@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from support.interleave import Claim, Race, claim, finish, run_of
+from support.planted_bugs import UNDO_BUGS, put_in
 
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 CANCEL = "select qwf.cancel_run(%s)"
@@ -139,6 +140,21 @@ def test_a_cancel_while_the_refund_runs_changes_nothing(race: Race) -> None:
     assert race.statuses(run)["s/refund"] == "completed"
 
 
+def test_an_end_that_is_yet_to_be_applied_is_waited_for(race: Race) -> None:
+    """The end of a is an event in the outbox when the run is cancelled."""
+    run, a, b = charged(race)
+    locking = race.session()
+    locking.begin()
+    locking.rows("select from qwf.runs where id = %s for update", run)
+    assert finish(race.nonblocking(), a) == [("ok", True)]
+    locking.rollback()
+    race.rows(CANCEL, run)
+    race.healthy()
+    assert race.statuses(run)["s/refund"] == "blocked"
+    finish(race, b)
+    refund(race, run, "cancelled")
+
+
 def test_two_retries_at_once_charge_once(race: Race) -> None:
     """The second waits for the first, and finds the run live."""
     run, a, b = charged(race)
@@ -167,3 +183,10 @@ def test_two_retries_at_once_charge_once(race: Race) -> None:
     finish(race, *claim(race, 10))
     finish(race, *claim(race, 10))
     assert race.run_status(run) == "completed"
+
+
+@pytest.mark.parametrize("case", UNDO_BUGS, ids=str)
+def test_a_planted_bug_is_found(race: Race, case: tuple[str, ...]) -> None:
+    put_in(race.conn.info.dsn, *UNDO_BUGS[case])
+    with pytest.raises((AssertionError, psycopg.Error)):
+        globals()[case[0]](race, *case[1:])
