@@ -10,6 +10,7 @@ create table qwf.graphs (
   pipeline_ids bigint[] not null,
   child_ids bigint[] not null default '{}',
   node_count int not null,
+  compensation_count int not null default 0,
   context_checks jsonb not null default '[]',
   inputs jsonb,
   outputs jsonb,
@@ -28,6 +29,8 @@ comment on column qwf.graphs.pipeline_ids is
 comment on column qwf.graphs.child_ids is
   'Graphs of the workflows that its steps run, sorted: a run keeps them, too.';
 comment on column qwf.graphs.node_count is 'Number of nodes.';
+comment on column qwf.graphs.compensation_count is
+  'How many of them are compensation nodes: in a run that completes they stay skipped.';
 comment on column qwf.graphs.context_checks is
   'Checks of the context when a run is enqueued: step inputs with their schemas, and needed paths.';
 comment on column qwf.graphs.inputs is 'Schema of the context; null: any.';
@@ -61,7 +64,8 @@ create table qwf.graph_nodes (
   requires jsonb not null default '{}',
   limit_by text,
   on_failure text not null default 'fail' check (on_failure in ('fail', 'continue', 'ask')),
-  run_if text check (run_if = 'all_done'),
+  run_if text check (run_if in ('all_done', 'compensates')),
+  compensates text[],
   map jsonb,
   max_parallel int check (max_parallel >= 1),
   min_success text check (min_success ~ '^[0-9]+%?$'),
@@ -72,7 +76,8 @@ create table qwf.graph_nodes (
   stall_timeout interval,
   primary key (graph_id, idx),
   unique (node_id, graph_id),
-  check ((queue is null) = (input_spec is not null))
+  check ((queue is null) = (input_spec is not null)),
+  check (coalesce(run_if = 'compensates', false) = (compensates is not null))
 );
 comment on table qwf.graph_nodes is 'One node of a graph; enqueue_run copies it into jobs.';
 comment on column qwf.graph_nodes.graph_id is 'Graph it belongs to.';
@@ -107,7 +112,10 @@ comment on column qwf.graph_nodes.limit_by is 'Named limit that it counts agains
 comment on column qwf.graph_nodes.on_failure is
   'The reaction when it fails for good: fail, continue or ask.';
 comment on column qwf.graph_nodes.run_if is
-  'all_done: runs when its dependencies have ended, in any way; null: when they are satisfied.';
+  'all_done: runs when its dependencies have ended, in any way; compensates: when the run ends '
+  'badly and they have ended; null: when they are satisfied.';
+comment on column qwf.graph_nodes.compensates is
+  'Nodes that it takes back: it runs only if one of them has completed. Null: it takes back none.';
 comment on column qwf.graph_nodes.map is
   'List with absolute references; the node runs once for each element. Null: it runs once.';
 comment on column qwf.graph_nodes.max_parallel is

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from support.chaos.faults import KINDS
-from support.chaos.oracle import CHECKS, Evidence
+from support.chaos.oracle import CHECKS, REFUND, Evidence
 from support.chaos.place import DURABLE, place
 from support.chaos.plan import OFTEN, plan
 from support.chaos.report import lines
@@ -222,12 +222,18 @@ def begin_from_the_start(evidence: Evidence) -> None:
     evidence.bodies.append({**one, "what": "saves", "step": one["saved"] + 1, "at": one["at"] - 1})
 
 
+def refund_twice(evidence: Evidence) -> None:
+    job = next(one for one in evidence.jobs.values() if one["node_id"] == REFUND)
+    evidence.attempts.append({"job_id": job["id"], "outcome": "completed"})
+
+
 CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "every acknowledged job and run is there": [lose_a_job],
     "a key is one job, and everybody who gave it got its id": [answer_a_key_twice],
     "everything completed, or was cancelled by request": [fail_a_job],
     "an output is what one body of the completed attempt returned": [swap_an_output],
     "a job completed once": [complete_twice],
+    "each charge that a run does not stand on was refunded once": [refund_twice],
     "a body is a recorded attempt, unless a crash lost its claim": [
         forget_an_attempt,
         forget_a_durable_claim,

@@ -35,6 +35,10 @@ NOT_IN_A_SCHEMA = {
     "an id or a name that is there twice": r'".*" (is already the id of|is given twice).*',
     "a name that does not exist": r"there is no (queue|limit|pipeline|workflow|node )?.*",
     "a reference to what is not upstream": r'(node|step) ".*" is not upstream: add .*',
+    "a node that cannot be taken back": (
+        r'".*" (is a pipeline|is a compensation node( itself|: nothing may depend on it)|'
+        r'has "run_if")|only compensation nodes may depend on it'
+    ),
     "a reference to itself": r'refers to itself|".*" belongs to the same step',
     "a name that cannot be read here": r'".*" cannot be read here|"files" comes after .*',
     "an input that the pipeline does not declare": (
@@ -198,6 +202,7 @@ NODES: list[Json] = [
     {"map": [1, {"a": 2}], "max_parallel": 2, "min_success": 1},
     {"map": {"$from": "pipeline.x"}, "min_success": "90%", "max_parallel": 1000000},
     {"on_failure": "ask", "run_if": "all_done", "limit_by": "api"},
+    {"compensates": ["up"], "inputs": {"x": {"$from": "up.x"}, "why": {"$from": "run.error"}}},
     {"retry": {"max_attempts": 3, "max_losses": 2, "backoff": [1, 2.5]}},
     {"retry": {"backoff": {"base": 1, "factor": 2, "max": 60}}},
     {"timeout": "10 min", "stall_timeout": 90.5, "requires": {"zone": "a"}},
@@ -518,7 +523,9 @@ def test_it_has_the_keys_and_the_types_of_the_engine(db: Connection) -> None:
     keys = db.execute("select _qwf.definition_keys()").fetchall()[0][0]
     widgets = keys.pop("widgets")
     of_a_node = {key for key, kind in keys["step"].items() if kind == "node"}
-    assert of_a_node == {"map", "max_parallel", "min_success", "run_if", "on_failure", "limit_by"}
+    assert of_a_node == {
+        *("map", "max_parallel", "min_success", "run_if", "compensates", "on_failure", "limit_by")
+    }
     keys |= {f"widget_{name}": own for name, own in widgets.items() if own and name != "turnout"}
     assert widgets["turnout"] == widgets["choose_one"]
     for name, own in keys.items():

@@ -150,6 +150,8 @@ def test_the_invariants_know_alerts_and_late_work(db: Db, dsn: str, invariant: s
     db.execute("select qwf.tick()")
     found = [name for (name,) in db.execute(WRONG).fetchall()]
     assert found == [] if invariant is None else invariant in found
+
+
 @pytest.mark.parametrize("of_run", [True, False])
 def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
     db: Db, dsn: str, of_run: bool

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from support.interleave import Claim, Race, claim, finish
+from support.interleave import Claim, Race, claim, finish, run_of
 
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 CANCEL = "select qwf.cancel_run(%s)"
 OUTCOMES = ["completed", "error", "fatal", "tempfail", "lost", "released", "cancelled"]
-
-
-def run_of(race: Race, *nodes: dict[str, Any]) -> int:
-    """Start a run of these nodes, as step s; returns its id."""
-    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
-    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
-    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "tidied", "steps": [step]}))
-    return int(race.one("select qwf.enqueue_run('tidied')"))
 
 
 def tidied(race: Race, **clean: Any) -> tuple[int, Claim, Claim]:

@@ -366,3 +366,11 @@ def heard(session: Session) -> list[str]:
     """Payloads received so far; the round trip fetches those sent before it."""
     session.rows("select 1")
     return [n.payload for n in session.conn.notifies(timeout=0)]
+
+
+def run_of(race: Race, *nodes: dict[str, Any]) -> int:
+    """Start a run of these nodes, as step s; returns its id."""
+    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "tidied", "steps": [step]}))
+    return int(race.one("select qwf.enqueue_run('tidied')"))

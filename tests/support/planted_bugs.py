@@ -190,8 +190,8 @@ RETRY_BUGS = {
     ),
     "what follows a node that runs again is reused": (
         "_qwf.plan_retry",
-        "e.graph_id = p_graph and e.from_idx = a.idx\n    ), follower",
-        "false\n    ), follower",
+        "e.graph_id = p_graph and e.from_idx = a.idx\n      join node",
+        "false\n      join node",
     ),
     "a map that changed keeps its elements": (
         "_qwf.plan_retry",
@@ -363,6 +363,36 @@ ALERT_BUGS = {
         "_qwf.learn_runs",
         "set learned_seq = v_last;",
         "set learned_seq = v_last + 1000;",
+    ),
+}
+
+
+# A test of test_compensations.py with its arguments, which finds the bug.
+UNDO_BUGS = {
+    ("test_a_charge_that_is_claimed_while_its_run_fails",): (
+        "_qwf.wake_compensations",
+        "d.finished_at is null or d.elements",
+        "d.elements",
+    ),
+    ("test_a_refund_waits_for_all_that_follows_from_the_charge", "the other"): (
+        "_qwf.wake_compensations",
+        "or d.id = any (p_ended)",
+        "",
+    ),
+    ("test_an_end_that_is_yet_to_be_applied_is_waited_for",): (
+        "_qwf.wake_compensations",
+        "o.run_id = p_run and o.job_id = d.id",
+        "false",
+    ),
+    ("test_a_charge_that_ends_while_its_run_is_cancelled", True, "cancelled"): (
+        "_qwf.open_guarded",
+        "and not _qwf.has_completed(j.run_id, n.graph_id, n.compensates)",
+        "and false",
+    ),
+    ("test_two_retries_at_once_charge_once",): (
+        "_qwf.reasons_to_run",
+        "when o.status = 'completed' and u.by is not null",
+        "when false",
     ),
 }
 

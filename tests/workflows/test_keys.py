@@ -78,6 +78,7 @@ BY_POSITION = {
     "input_step": {"id", "kind", "widget"}, "pipeline": {"name", "nodes", "outputs"},
     "workflow": {"name", "steps", "outputs"}, "expression": {"from", "value", "coalesce"},
 }  # fmt: skip
+IDS = {"depends_on", "compensates"}
 # Objects that are data in Python, too; and parts of others in this table.
 DATA = {
     "option",
@@ -114,7 +115,7 @@ def test_the_types_have_the_keys_of_the_schema(name: str) -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_key_comes_into_the_definition(name: str) -> None:
     for key in {*properties(name)} - BY_POSITION.get(name, set()):
-        content = ["x"] if key == "depends_on" else {"given": [key]}
+        content = ["x"] if key in IDS else {"given": [key]}
         written = "$schema" if key == "schema" and name in ("pipeline", "workflow") else key
         assert MAKERS[name](key, content)[written] == content, key
 
@@ -147,7 +148,7 @@ def names_below(schema: Json, seen: set[str]) -> set[str]:
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_keys_that_take_references_are_those_of_the_schema(name: str) -> None:
     taken = set()
-    for key in {*properties(name)} - BY_POSITION.get(name, set()) - {"depends_on"}:
+    for key in {*properties(name)} - BY_POSITION.get(name, set()) - IDS:
         try:
             MAKERS[name](key, {"x": item} if key == "inputs" else item)
             taken.add(key)

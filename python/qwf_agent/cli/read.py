@@ -15,7 +15,16 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from qwf_agent.app.values import moment
-from qwf_agent.cli import addresses, arguments, errors, follow, output, signal, usual
+from qwf_agent.cli import (
+    addresses,
+    arguments,
+    errors,
+    follow,
+    output,
+    retry_plan,
+    signal,
+    usual,
+)
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.look import connection, links, query
 from qwf_agent.look import draw as drawing
@@ -136,6 +145,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
     for line in drawing.earlier_tries(drawing.visible_values(tries), status["run"]):
         output.show(line)
     output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
+    retry_plan.show_taken_back(conn, run)
     for node in status["nodes"]:
         if node["status"] == "failed":
             hint = f"why {node['node_id']} failed: qwf job {node['job_id']}"

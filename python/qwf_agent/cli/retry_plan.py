@@ -18,6 +18,13 @@ PLAN = """
 select p.node_id, p.verdict, p.because
 from qwf.retry_plan(%(run_id)s, %(from_node)s, %(latest)s, %(context)s::jsonb) p
 """
+TAKEN_BACK = """
+select c.takes_back, min(c.node_id) as by
+from qwf.compensations c
+where c.run_id = %(run)s and c.taken_back
+group by c.takes_back
+order by c.takes_back
+"""
 RUNS = ("new", "runs again")
 LISTED = 40  # lines of a plan, for people
 COLUMNS = ("node", "what", "why")
@@ -54,6 +61,13 @@ def retry(
     for call, count in zip(calls, done, strict=True):
         if count is not None:
             click.echo(f"run {call['run_id']} goes on: {_nodes(count)} to run")
+
+
+def show_taken_back(conn: Connection, run: int) -> None:
+    """Print what compensation nodes have taken back: a retry of the run runs it again."""
+    for one in connection.many(conn, TAKEN_BACK, {"run": run}):
+        line = f"{one['takes_back']} was taken back by {one['by']}: a retry runs it again"
+        output.show(Text(line, "bright_black"))
 
 
 def _parameters(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,7 +114,7 @@ def _show(run: int, plan: Sequence[draw.Row]) -> None:
     counts = Counter(row["verdict"] for row in plan)
     words = [
         f"{counts[one]} {one.replace('runs', 'run')}"
-        for one in ("reused", *RUNS, "removed")
+        for one in ("reused", "unchanged", *RUNS, "skipped", "removed")
         if counts[one]
     ]
     output.show(Text(f"run {run}: {', '.join(words)}", "bold"))

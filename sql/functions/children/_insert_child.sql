@@ -29,7 +29,7 @@ begin
   select g.id, w.name, w.version,
     case when g.node_count = 0 then 'completed' else 'queued' end::qwf.run_status,
     a.project, p_job.priority, p_context, a.labels, a.out_dir,
-    a.login, a.acting_for, a.schedule, g.node_count, g.node_count,
+    a.login, a.acting_for, a.schedule, g.node_count, g.node_count - g.compensation_count,
     (select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0),
     least(p_now + g.deadline, p_now + p_job.timeout, a.deadline_at), p_now,
     case when g.node_count = 0 then p_now end, case when g.node_count = 0 then p_now end,

@@ -6,7 +6,7 @@
 --   had been cancelled. Returns how many rows of nodes were made or reset.
 -- Locks: the caller has locked the run.
 -- Notifies: sleepers of the queues of the first nodes.
--- Raises: QW005 if the inputs do not fit the workflow.
+-- Raises: QW005 if the inputs do not fit the workflow; QW002 if a compensation node failed.
 -- Called by: _serve_run.
 
 begin;
@@ -29,6 +29,7 @@ begin
   update qwf.runs r set parent_attempt = p_job.attempt + 1, priority = p_job.priority
   where r.id = p_run.id;
   if exists (select from qwf.jobs j where j.run_id = p_run.id) then
+    perform _qwf.refuse_compensation(p_run, null);
     if p_context <> p_run.context or p_graph <> p_run.graph_id then
       perform _qwf.raise_problems('QW005', 'the inputs do not fit the workflow',
         array(select p from _qwf.context_problems(p_graph, p_context) p));
@@ -37,9 +38,10 @@ begin
       select count(*) filter (where p.verdict in ('new', 'runs again'))
       from unnest(_qwf.mend_run(p_run, p_graph, p_context, null)) p);
   else
-    update qwf.runs r set open_nodes = r.node_count, active_nodes = (
-      select count(*) from qwf.graph_nodes n where n.graph_id = r.graph_id and n.dep_count = 0)
-    where r.id = p_run.id;
+    update qwf.runs r set open_nodes = g.node_count - g.compensation_count, active_nodes = (
+      select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0)
+    from qwf.graphs g
+    where r.id = p_run.id and g.id = r.graph_id;
     perform _qwf.insert_nodes(p_run.id, p_now);
     v_nodes := p_run.node_count;
   end if;

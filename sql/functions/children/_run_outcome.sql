@@ -41,7 +41,8 @@ begin
     where j.run_id = p_run.id and j.node_idx is not null and j.status = 'completed'
       and not exists (
         select from qwf.graph_edges g
-        where g.graph_id = p_run.graph_id and g.from_idx = j.node_idx);
+        join qwf.graph_nodes n on n.graph_id = g.graph_id and n.idx = g.to_idx
+        where g.graph_id = p_run.graph_id and g.from_idx = j.node_idx and n.compensates is null);
   end if;
   output := v_found.value;
   error := coalesce(

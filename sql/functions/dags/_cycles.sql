@@ -2,7 +2,7 @@
 -- Purpose: Finds the cycles of a graph, each as the list of its vertices.
 -- Guarantees: Returns no row if and only if there is no cycle. Returns at most 10 cycles, to keep
 --   the error message short for a dense graph.
--- Called by: _item_problems.
+-- Called by: _item_problems, _with_compensations.
 
 begin;
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/dags/_edges
 -- Purpose: Returns the edges that depends_on makes between nodes or steps, as positions from 1.
--- Guarantees: Returns each edge once. An entry step/node makes an edge from its step, but not a
---   whole one. An entry that names nothing makes no edge. If an id is used twice, the first one
---   counts.
+-- Guarantees: A compensation node depends on what it compensates. Returns each edge once. An entry
+--   step/node makes an edge from its step, but not a whole one. An entry that names nothing makes
+--   no edge. If an id is used twice, the first one counts.
 -- Called by: _compile, _item_problems, _pipeline_reference_problems, _pipeline_shape.
 
 begin;
@@ -17,7 +17,8 @@ begin
     select named.place, dependant.place, bool_or(entry.id not like '%/%')
     from _qwf.items(p_list) dependant
     cross join lateral
-      jsonb_array_elements_text(_qwf.as_list(dependant.item -> 'depends_on')) entry (id)
+      jsonb_array_elements_text(_qwf.as_list(
+        coalesce(dependant.item -> 'depends_on', dependant.item -> 'compensates'))) entry (id)
     join (
       select i.id, min(i.place) as place
       from _qwf.items(p_list) i

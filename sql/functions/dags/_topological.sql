@@ -2,7 +2,8 @@
 -- Purpose: Sorts the vertices 1 to p_count so that every edge points forward.
 -- Guarantees: Takes linear time in vertices and edges. Vertices on or behind a cycle are left out.
 --   Each edge must be given only once.
--- Called by: _compile, _cycles, _pipeline_reference_problems, _pipeline_shape.
+-- Called by: _compile, _cycles, _pipeline_reference_problems, _pipeline_shape,
+--   _with_compensations.
 
 begin;
 

@@ -22,6 +22,11 @@ begin
       ('.run_if', jsonb_typeof(p_node -> 'run_if') = 'string'
           and p_node ->> 'run_if' <> 'all_done',
         'must be "all_done"', 'omit it to run only when the dependencies are satisfied'),
+      ('.compensates', p_node ?& array['compensates', 'run_if'],
+        'cannot be combined with "run_if"', 'it runs only if the run fails or is cancelled'),
+      ('.compensates', p_node ?& array['compensates', 'depends_on'],
+        'cannot be combined with "depends_on"', 'it waits for what it compensates'),
+      ('.compensates', p_node -> 'compensates' = '[]', 'names nothing', 'such as ["charge"]'),
       ('.node', p_node ->> 'node' !~ '^[^[:space:]]{1,200}$',
         'must be 1 to 200 characters without whitespace', null),
       ('.command', p_node ?& array['node', 'command'], 'cannot be combined with "node"',

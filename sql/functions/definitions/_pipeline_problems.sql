@@ -23,6 +23,7 @@ begin
   return query select * from _qwf.name_problems(p_definition);
   return query select * from _qwf.interface_problems(p_definition);
   return query select * from _qwf.item_problems(v_nodes, 'nodes', null);
+  return query select * from _qwf.compensation_problems(v_nodes, 'nodes', '{}');
   return query
     select p.*
     from _qwf.items(v_nodes) i

@@ -37,6 +37,7 @@ begin
     and (p_pipelines ? (i.item ->> 'pipeline')
       or _qwf.step_kind(i.item) in ('input', 'node', 'workflow'));
   return query select * from _qwf.item_problems(v_steps, 'steps', v_step_nodes);
+  return query select * from _qwf.compensation_problems(v_steps, 'steps', p_pipelines);
   return query
     select p.*
     from _qwf.items(v_steps) i

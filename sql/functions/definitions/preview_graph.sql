@@ -49,7 +49,11 @@ begin
       select coalesce(jsonb_agg(
         _qwf.drawn_node(n, v_titles ->> n.node_id) order by n.idx), '[]')
       from jsonb_populate_recordset(null::qwf.graph_nodes, v_graph -> 'nodes') n),
-    'edges', v_graph -> 'edges',
+    'edges', (  -- as _drawn_edges
+      select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(v_graph -> 'edges') e
+      cross join lateral (
+        select nullif(v_graph #> array['nodes', e ->> 1, 'compensates'], 'null') as targets) t
+      where t.targets is null or t.targets ? (v_graph #>> array['nodes', e ->> 0, 'node_id'])),
     'inputs', _qwf.graph_inputs(v_graph),
     'problems', (
       select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(

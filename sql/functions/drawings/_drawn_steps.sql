@@ -17,7 +17,8 @@ as $$
     || coalesce(p_versions -> (i.item ->> 'pipeline'), '{}')
     || jsonb_build_object('needs', (
       select coalesce(jsonb_agg(distinct split_part(n.needed, '/', 1)), '[]')
-      from jsonb_array_elements_text(_qwf.as_list(i.item -> 'depends_on')) n (needed)
+      from jsonb_array_elements_text(_qwf.as_list(
+        coalesce(i.item -> 'depends_on', i.item -> 'compensates'))) n (needed)
       where n.needed is not null)) order by i.place), '[]')
   from _qwf.items(p_workflow -> 'steps') i
   where i.id is not null

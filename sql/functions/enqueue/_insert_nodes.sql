@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/enqueue/_insert_nodes
 -- Purpose: Inserts the jobs of a new run, one for each node of its graph.
 -- Guarantees: A run without nodes has completed. Nodes without dependencies are queued, or
---   scheduled for run_at; a guarded node is opened now, or when it is due.
+--   scheduled for run_at; a guarded node is opened now, or when it is due. A compensation node is
+--   skipped until _end_run needs it.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _insert_child, _line_up, _resume_child.
 
@@ -31,7 +32,7 @@ begin
       position, run_at, queued_at, inputs, input_spec, guarded, remaining_deps,
       max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
       vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
-      created_at)
+      created_at, finished_at)
     select
       p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project,
       v_run.priority,
@@ -42,11 +43,14 @@ begin
       n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
       n.light, n.vram_mb, n.requires, n.limit_by,
       _qwf.limit_place(n.limit_by),
-      n.on_failure, n.run_if, null, null, v_run.labels, p_now
+      n.on_failure, n.run_if, null, null, v_run.labels, p_now,
+      case when k.status = 'skipped' then p_now end
     from qwf.graph_nodes n
-    cross join lateral (select num_nonnulls(n.skip_if, n.input_spec, n.map) > 0) g (guarded)
+    cross join lateral (
+      select num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates) > 0) g (guarded)
     cross join lateral (
       select g.guarded, case
+          when n.compensates is not null then 'skipped'
           when n.dep_count > 0 then 'blocked'
           when v_later then 'scheduled'
           when g.guarded then 'blocked'

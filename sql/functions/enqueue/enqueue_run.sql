@@ -49,8 +49,8 @@ begin
       g.id, w.name, w.version,
       case when g.node_count = 0 then 'completed' else 'queued' end::qwf.run_status,
       coalesce(enqueue_run.project, ''), enqueue_run.key, coalesce(enqueue_run.once, false),
-      coalesce(enqueue_run.priority, 100), v_context,
-      coalesce(enqueue_run.labels, '{}'), enqueue_run.out_dir, g.node_count, g.node_count,
+      coalesce(enqueue_run.priority, 100), v_context, coalesce(enqueue_run.labels, '{}'),
+      enqueue_run.out_dir, g.node_count, g.node_count - g.compensation_count,
       (select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0),
       enqueue_run.run_at, greatest(enqueue_run.run_at, v_now) + g.deadline, v_now,
       case when g.node_count = 0 then v_now end, case when g.node_count = 0 then v_now end

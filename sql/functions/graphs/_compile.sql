@@ -52,8 +52,8 @@ begin
         || _qwf.compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
     end if;
   end loop;
-  v_graph := _qwf.assemble(
-    array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
+  v_graph := _qwf.assemble(_qwf.with_compensations(
+    array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null)));
   v_outputs := _qwf.compile_outputs(p_workflow -> 'outputs', v_places, v_parts);
   return v_graph || jsonb_build_object(
     'deadline', _qwf.as_interval(p_workflow -> 'deadline'),

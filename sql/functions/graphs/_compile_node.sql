@@ -34,14 +34,18 @@ begin
       case when p_node -> 'gpu' = 'true' then jsonb '"gpu"' else jsonb '"cpu"' end),
     'inputs', v_inputs,
     'has_refs', v_static.value is null and v_inputs::text ~ '"[$]',
-    'skip_if', coalesce(_qwf.with_absolute_references(p_node -> 'skip_if', p_names), p_skip_if),
+    'skip_if', coalesce(_qwf.with_absolute_references(p_node -> 'skip_if', p_names),
+      case when not p_node ? 'compensates' then p_skip_if end),
     'required_model', p_node -> 'model',
     'light', coalesce(p_node -> 'light', 'false'),
     'vram_mb', (p_node -> 'vram_mb')::int,
     'requires', coalesce(p_node -> 'requires', '{}'),
     'limit_by', p_node -> 'limit_by',
     'on_failure', coalesce(p_node -> 'on_failure', '"fail"'),
-    'run_if', p_node -> 'run_if',
+    'run_if', case when p_node ? 'compensates' then '"compensates"' else p_node -> 'run_if' end,
+    'compensates', (
+      select jsonb_agg((p_step ->> 'id') || '/' || c)
+      from jsonb_array_elements_text(_qwf.as_list(p_node -> 'compensates')) c),
     'map', (_qwf.compile_map(p_node -> 'map', p_names)).value,
     'max_parallel', (p_node -> 'max_parallel')::int,
     'min_success', case jsonb_typeof(p_node -> 'min_success')

@@ -36,7 +36,8 @@ declare
         or exists (select from _qwf.expressions(p_step -> 'map', '') e where e.path = '')));
   v_given jsonb := jsonb '{"checks": [], "problems": []}';
   v_node jsonb := _qwf.compile_node(p_step, p_step, null, v_names)
-    || jsonb_build_object('node_id', v_id, 'depends_on', jsonb '[]');
+    || jsonb_build_object('node_id', v_id, 'depends_on', jsonb '[]',
+      'compensates', p_step -> 'compensates');
 begin
   if p_step ->> 'kind' = 'workflow' then
     if p_child is not null then

@@ -2,7 +2,8 @@
 -- Purpose: Describes a pipeline as one step sees it: nodes in topological order, leaves, names of
 --   nodes, and values that may hold references.
 -- Guarantees: A node is known by its own id and as step/node. A leaf is a node that no other node
---   depends on. The definition has been registered, so it has no cycle and no duplicate id.
+--   depends on; compensation nodes do not count. The definition has been registered, so it has no
+--   cycle and no duplicate id.
 -- Called by: _compile_step.
 
 begin;
@@ -15,12 +16,16 @@ declare
   v_nodes jsonb := p_pipeline -> 'nodes';
   v_tails int[];
   v_heads int[];
+  v_before int[];  -- nodes that others follow
   v_shape jsonb;
 begin
   select array_agg(e.tail), array_agg(e.head) into v_tails, v_heads from _qwf.edges(v_nodes) e;
+  v_before := array(
+    select e.tail from unnest(v_tails, v_heads) e (tail, head)
+    where not v_nodes -> (e.head - 1) ? 'compensates');
   with node as materialized (
     select i.item, i.place, o.position, i.id, p_step_id || '/' || i.id as node_id,
-      coalesce(i.place <> all (v_tails), true) as is_leaf
+      not i.item ? 'compensates' and i.place <> all (v_before) as is_leaf
     from unnest(_qwf.topological(jsonb_array_length(v_nodes), v_tails, v_heads))
       with ordinality as o (place, position)
     join _qwf.items(v_nodes) i on i.place = o.place

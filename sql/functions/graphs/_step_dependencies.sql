@@ -21,7 +21,8 @@ begin
     select d.id, d.id like '%/%' as is_node,
       p_parts[(p_places -> split_part(d.id, '/', 1))::int] as part
     from (select distinct e as id
-          from jsonb_array_elements_text(_qwf.as_list(p_step -> 'depends_on')) e) d
+          from jsonb_array_elements_text(_qwf.as_list(
+            coalesce(p_step -> 'depends_on', p_step -> 'compensates'))) e) d
   )
   select
     (select coalesce(jsonb_agg(distinct w.id), '[]')

@@ -16,8 +16,10 @@ declare
   v_node qwf.graph_nodes;  -- holds what all nodes share
 begin
   insert into qwf.graphs (
-    workflow_id, pipeline_ids, child_ids, node_count, context_checks, inputs, outputs, deadline)
+    workflow_id, pipeline_ids, child_ids, node_count, compensation_count, context_checks, inputs,
+    outputs, deadline)
   values (p_workflow_id, p_pipeline_ids, p_child_ids, jsonb_array_length(p_graph -> 'nodes'),
+    jsonb_array_length(jsonb_path_query_array(p_graph, '$.nodes[*] ? (@.run_if == "compensates")')),
     p_graph -> 'checks', nullif(p_graph -> 'inputs', 'null'), nullif(p_graph -> 'outputs', 'null'),
     (p_graph ->> 'deadline')::interval)
   returning id into v_node.graph_id;

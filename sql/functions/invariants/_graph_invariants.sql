@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/invariants/_graph_invariants
--- Purpose: Returns runs whose nodes are not those of the graph that they execute, from one
---   snapshot: a retry may have moved them to another one.
+-- Purpose: Returns runs whose nodes are not those of the graph that they execute (a retry may have
+--   moved them to another one), and compensation nodes that should sleep, from one snapshot.
 -- Called by: check_invariants.
 
 begin;
@@ -16,6 +16,12 @@ as $$
   left join qwf.graph_nodes n on n.graph_id = r.graph_id and n.idx = j.node_idx
   where j.graph_id <> r.graph_id
     or j.node_idx is not null and j.node_id is distinct from n.node_id
+  union all
+  select 'a compensation node is skipped unless its run ends or ended badly', 'job ' || j.id,
+    format('%s of run %s, %s, is %s', j.node_id, r.id, r.status, j.status)
+  from qwf.jobs j join qwf.runs r on r.id = j.run_id
+  where j.run_if = 'compensates' and j.status <> 'skipped'
+    and r.ending is null and r.status not in ('failed', 'cancelled')
   union all
   select 'an element is one of its map', 'job ' || e.id,
     format('%s of run %s, its map is %s of run %s', e.node_id, e.run_id, m.node_id, m.run_id)

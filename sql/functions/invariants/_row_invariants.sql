@@ -44,7 +44,7 @@ as $$
   where (p_only is null or j.status = p_only)
     and (least(j.max_attempts, j.max_losses) < 1 or least(j.timeout, j.stall_timeout) <= '0 s'
       or j.vram_mb < 0 or j.on_failure not in ('fail', 'continue', 'ask')
-      or j.run_if <> 'all_done')
+      or j.run_if not in ('all_done', 'compensates'))
   union all
   select 'the labels of an unfinished job have at most 64 KiB', 'job ' || j.id,
     format('requires %s, labels %s bytes', octet_length(j.requires::text),

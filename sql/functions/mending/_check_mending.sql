@@ -2,7 +2,7 @@
 -- Purpose: Refuses to retry a run with a graph, a context or a node that it cannot have.
 -- Guarantees: A NOTICE names new values of the context that nothing reads. A context that is the
 --   one that the run has, for the graph that it has, was checked when the run was enqueued.
--- Raises: QW001, QW005.
+-- Raises: QW001, QW002 for compensation nodes, QW005.
 -- Called by: retry_plan, retry_run.
 
 begin;
@@ -18,7 +18,9 @@ declare
   v_read text[];
   v_unread text[];
 begin
-  perform _qwf.check_limits(p_graph), _qwf.check_from_node(p_run, p_graph, p_from_node);
+  perform _qwf.check_limits(p_graph), _qwf.check_from_node(p_run, p_graph, p_from_node),
+    _qwf.refuse_compensation(p_run, p_from_node,
+      p_graph <> p_run.graph_id or coalesce(p_changes <> '{}', false));
   if jsonb_typeof(p_changes) <> 'object' then
     raise exception using errcode = 'QW005', message = 'invalid context',
       detail = format('context: a JSON object, not %s', jsonb_typeof(p_changes)),

@@ -39,7 +39,7 @@ begin
   v_anew := array(select p.job_id from unnest(v_plan) p where p.anew);
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.notice_clean_up(p_run, v_again), _qwf.drop_checkpoints(p_run, v_anew, p_from_node),
-    _qwf.move_run(p_run, p_graph, p_context),
+    _qwf.move_run(p_run, p_graph, p_context), _qwf.skip_compensations(v_plan),
     _qwf.delete_runs_below(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew))),
     _qwf.delete_jobs(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew)));
   update qwf.jobs j set status = 'cancelled', finished_at = coalesce(j.finished_at, v_now),

@@ -29,18 +29,22 @@ begin
     return '{}';
   end if;
   perform _qwf.notice_clean_up(p_run, v_again);
+  if p_from_node is not null then
+    perform _qwf.forget_compensations(p_run.id, p_from_node);
+  end if;
   perform _qwf.drop_checkpoints(p_run, v_anew, p_from_node);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = p_run.id;
   perform _qwf.move_run(p_run, p_graph, p_context);
   perform _qwf.resume_maps(v_resumed, p_from_node);
-  perform _qwf.reset_nodes(array(select unnest(v_again) except select unnest(v_resumed)));
+  perform _qwf.reset_nodes(array(select unnest(v_again) except select unnest(v_resumed))),
+    _qwf.skip_compensations(v_plan);
   update qwf.jobs j set remaining_deps = (
     select count(*)
     from qwf.graph_edges e join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
     where e.graph_id = j.graph_id and e.to_idx = j.node_idx and d.finished_at is null)
   where j.run_id = p_run.id and j.node_idx >= 0 and j.status = 'blocked' and j.elements is null;
-  perform _qwf.reopen_run(p_run);
+  perform _qwf.reopen_run(p_run, _qwf.names_compensation(p_run, p_from_node));
   return v_plan;
 end $$;
 

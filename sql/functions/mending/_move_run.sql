@@ -2,7 +2,8 @@
 -- Purpose: Gives a run that is over another context, and moves it to another graph of its workflow.
 -- Guarantees: The jobs of nodes that the graph no longer has are deleted. The others get the place
 --   and the terms (queue, tries, limits and so on) that the graph gives them, and so do their
---   elements. Nodes that are new are blocked; _mend_run counts what they wait for.
+--   elements. Nodes that are new are blocked; _mend_run counts what they wait for. New
+--   compensation nodes are skipped.
 -- Locks: the caller has locked the run, which is over.
 -- Called by: _line_up_again, _mend_run.
 
@@ -15,6 +16,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
+  v_now timestamptz := qwf.now();
   v_gone bigint[];
 begin
   update qwf.runs r set
@@ -38,7 +40,8 @@ begin
   update qwf.jobs j set
     graph_id = p_graph, node_idx = case when j.parent_id is null then n.idx end,
     inputs = case when j.parent_id is null then n.inputs else j.inputs end,
-    guarded = j.parent_id is null and num_nonnulls(n.skip_if, n.input_spec, n.map) > 0,
+    guarded = j.parent_id is null
+      and num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates) > 0,
     on_failure = case when j.parent_id is null or n.on_failure = 'ask' then n.on_failure
       else 'fail' end,
     queue = n.queue, task = n.task, max_attempts = n.max_attempts, max_losses = n.max_losses,
@@ -54,12 +57,15 @@ begin
     run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, inputs, input_spec,
     guarded, max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
     vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
-    created_at)
-  select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task, 'blocked', p_run.project,
-    p_run.priority, n.inputs, n.input_spec, num_nonnulls(n.skip_if, n.input_spec, n.map) > 0,
+    created_at, finished_at)
+  select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task,
+    case when n.compensates is null then 'blocked' else 'skipped' end::qwf.job_status,
+    p_run.project, p_run.priority, n.inputs, n.input_spec,
+    num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates) > 0,
     n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
     n.vram_mb, n.requires, n.limit_by,
-    _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, qwf.now()
+    _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, v_now,
+    case when n.compensates is not null then v_now end
   from qwf.graph_nodes n
   where n.graph_id = p_graph and not exists (
     select from qwf.jobs j where j.run_id = p_run.id and j.node_idx = n.idx)

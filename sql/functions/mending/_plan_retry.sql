@@ -4,7 +4,8 @@
 -- Guarantees: The only place that decides it: retry_plan shows the rows, _mend_run acts on them. A
 --   node runs again for a reason of its own, or because one before it is new or runs again. A map
 --   resumes if its only reason is its own failure, or an element that was named: its completed
---   elements are reused. A map with elements that never had inputs does not: its list is read
+--   elements are reused. Compensation nodes are skipped again. If one is named, it runs again and
+--   all else stays as it is. A map with elements that never had inputs does not: its list is read
 --   again.
 -- Called by: retry_plan, _line_up_again, _mend_run.
 
@@ -18,27 +19,42 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 as $$
+declare
+  v_named boolean := _qwf.names_compensation(p_run, p_from_node);
 begin
   return query
     with recursive node as materialized (
       select * from _qwf.reasons_to_run(p_run, p_graph, p_context, p_from_node)
     ), again (idx) as (
-      select n.idx from node n where coalesce(n.changed, n.failed) is not null
+      select n.idx from node n
+      where coalesce(n.changed, n.failed) is not null and not n.compensates and not v_named
       union
       select e.to_idx
       from again a join qwf.graph_edges e on e.graph_id = p_graph and e.from_idx = a.idx
+      join node n on n.idx = e.to_idx and not n.compensates
     ), follower as materialized (
       select e.to_idx as idx, min(e.from_idx) as before
       from again a join qwf.graph_edges e on e.graph_id = p_graph and e.from_idx = a.idx
       group by e.to_idx
     )
     select n.node_id, n.idx, n.job_id,
-      case when n.job_id is null then 'new' when a.idx is null then 'reused' else 'runs again' end,
-      case when m.resumes then format('%s; elements reused: %s of %s',
+      case
+        when v_named and n.node_id = p_from_node then 'runs again'
+        when v_named then 'unchanged'
+        when n.compensates then 'skipped'
+        when n.job_id is null then 'new'
+        when a.idx is null then 'reused'
+        else 'runs again'
+      end,
+      case
+        when v_named then case when n.node_id = p_from_node then 'it was named' end
+        when n.compensates then 'it runs only if the run fails or is cancelled'
+        when m.resumes then format('%s; elements reused: %s of %s',
           n.failed, m.reused, n.elements)
         else coalesce(n.changed, n.failed,
           b.node_id || case when b.job_id is null then ' is new' else ' runs again' end) end,
-      coalesce(m.resumes, false), n.changed is not null or f.idx is not null
+      coalesce(m.resumes, false) and not v_named,
+      (n.changed is not null or f.idx is not null) and not v_named and not n.compensates
     from node n
     left join again a on a.idx = n.idx
     left join follower f on f.idx = n.idx

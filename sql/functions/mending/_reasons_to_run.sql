@@ -2,7 +2,8 @@
 -- Purpose: Returns the nodes of a graph, each with its job in a run that is over, and with the
 --   first reason of its own why that run cannot reuse what it has of it.
 -- Guarantees: changed is looked for before failed: a map that failed keeps its completed elements
---   only if nothing else is the matter with it. An element that is named stands for its map. Reads
+--   only if nothing else is the matter with it. An element that is named stands for its map. What a
+--   compensation node has taken back counts as undone; such a node itself has no reason. Reads
 --   the context paths of a node only if the context is another one.
 -- Called by: _plan_retry.
 
@@ -11,7 +12,8 @@ begin;
 create function _qwf.reasons_to_run(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
 returns table (
-  node_id text, idx int, job_id bigint, elements int, changed text, failed text)
+  node_id text, idx int, job_id bigint, elements int, compensates boolean, changed text,
+  failed text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -27,15 +29,24 @@ begin
     with old as materialized (
       select j.id, j.node_idx, j.node_id, j.status, j.elements from qwf.jobs j
       where j.run_id = p_run.id and j.node_idx >= 0
+    ), undone as materialized (
+      select t.node_id, min(o.node_id) as by
+      from old o
+      join qwf.graph_nodes c on c.graph_id = p_run.graph_id and c.idx = o.node_idx
+      cross join lateral unnest(c.compensates) t (node_id)
+      where o.status = 'completed'
+      group by t.node_id
     ), gone as materialized (
       select o.node_id from old o
       where p_graph <> p_run.graph_id and not exists (
         select from qwf.graph_nodes n where n.graph_id = p_graph and n.node_id = o.node_id)
     )
-    select n.node_id, n.idx, o.id, o.elements,
+    select n.node_id, n.idx, o.id, o.elements, n.compensates is not null,
       case
         when o.id is null then 'it is new'
+        when n.compensates is not null then null
         when n.node_id = p_from_node then 'it was named'
+        when o.status = 'completed' and u.by is not null then 'it was taken back by ' || u.by
         when p_graph <> p_run.graph_id and _qwf.made_by(n) is distinct from _qwf.made_by(was)
           then 'its definition changed'
         else coalesce(c.reason, (
@@ -45,6 +56,7 @@ begin
           having count(*) > 0))
       end,
       case
+        when n.compensates is not null then null
         when o.id = v_map then format('its element %s was named', p_from_node)
         when o.status = 'failed' then 'it failed'
         when o.status = 'cancelled' then 'it was cancelled'
@@ -52,6 +64,7 @@ begin
       end
     from qwf.graph_nodes n
     left join old o on o.node_id = n.node_id
+    left join undone u on u.node_id = n.node_id
     left join qwf.graph_nodes was on was.graph_id = p_run.graph_id and was.idx = o.node_idx
     left join lateral (
       select format('it reads %s of the context, which changed', array_to_string(k.path, '.'))

@@ -2,14 +2,15 @@
 -- Purpose: Makes a run that was over live again, and opens its nodes that have no unsatisfied
 --   dependencies. It is queued until one of them starts: what it waits is not counted as running.
 -- Guarantees: The counters are recounted, under the run's lock: the reset of nodes and maps is no
---   event, so there are no changes to add up.
+--   event, so there are no changes to add up. p_ending: it will end as it did, with the same
+--   error, once what runs now has ended.
 -- Locks: the caller has locked the run. The firings of schedules that enqueued it.
 -- Raises: QW008 if another live run has taken its key meanwhile.
 -- Called by: _mend_run.
 
 begin;
 
-create function _qwf.reopen_run(p_run qwf.runs) returns void
+create function _qwf.reopen_run(p_run qwf.runs, p_ending boolean) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -30,8 +31,8 @@ begin
     where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0
       and j.parent_id is null);
   update qwf.runs r set
-    status = 'queued', started_at = null, ending = null, error = null, finished_at = null,
-    late_at = null,
+    status = 'queued', started_at = null, finished_at = null, late_at = null,
+    ending = case when p_ending then r.status end, error = case when p_ending then r.error end,
     waiting_nodes = 0,
     open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
     deadline_at = qwf.now() + g.deadline

@@ -17,7 +17,7 @@ as $$
   select format('it depends on %s, which is %s%s%s', d.node_id, d.status,
     case when d.finished_at is not null and d.elements is not null and d.remaining_deps > 0
       then format(' (elements yet to stop: %s)', d.remaining_deps) end,
-    case when p_job.run_if = 'all_done' then '; it runs once that has ended' end)
+    case when p_job.run_if is not null then '; it runs once that has ended' end)
   from qwf.graph_edges e
   join qwf.jobs d on d.run_id = p_job.run_id and d.node_idx = e.from_idx
   where e.graph_id = p_job.graph_id and e.to_idx = p_job.node_idx and p_job.elements is null

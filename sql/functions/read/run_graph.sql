@@ -52,7 +52,7 @@ begin
       join qwf.graph_nodes n on n.graph_id = v_run.graph_id and n.idx = s.idx),
     'edges', (
       select coalesce(jsonb_agg(jsonb_build_array(e.from_idx, e.to_idx)), '[]')
-      from qwf.graph_edges e where e.graph_id = v_run.graph_id));
+      from _qwf.drawn_edges(v_run.graph_id) e));
 end $$;
 comment on function qwf.run_graph is
   'A run to draw: steps, nodes with their states, edges (pairs of idx); a map is one node that '

@@ -43,7 +43,7 @@ begin
     'edges', (
       select coalesce(jsonb_agg(jsonb_build_array(e.from_idx, e.to_idx)
         order by e.from_idx, e.to_idx), '[]')
-      from qwf.graph_edges e where e.graph_id = v_graph.id),
+      from _qwf.drawn_edges(v_graph.id) e),
     'inputs', _qwf.graph_inputs(jsonb_build_object('checks', v_graph.context_checks, 'nodes', (
       select coalesce(jsonb_agg(jsonb_build_object('inputs', n.inputs, 'skip_if', n.skip_if,
         'map', n.map, 'input_spec', n.input_spec)), '[]')

@@ -49,8 +49,8 @@ begin
     when 'queued' then
       return query select * from _qwf.why_unclaimed(v_job, v_now);
     else
-      return next format('it has ended: %s%s', v_job.status,
-        coalesce(', ' || left(v_job.last_error, 200), ''));
+      return next coalesce(_qwf.why_asleep(v_job), format('it has ended: %s%s', v_job.status,
+        coalesce(', ' || left(v_job.last_error, 200), '')));
   end case;
 end $$;
 comment on function qwf.why_not is

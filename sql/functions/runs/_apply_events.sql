@@ -52,11 +52,11 @@ begin
       v_ready := v_sorted.ready;
       v_stop := v_sorted.stop;
       if v_sorted.failed is not null then
-        v_stop := v_stop || _qwf.end_failed_runs(v_sorted.failed);
+        v_stop := v_stop || _qwf.end_failed_runs(v_sorted.failed, v_ended);
       end if;
       v_events := '{}';
       if cardinality(v_stop) > 0 then
-        v_stop := v_stop || _qwf.stop_children(v_stop);
+        v_stop := v_stop || _qwf.stop_children(v_stop, v_ended);
         v_over := v_over || v_stop;
         v_events := array(select s from _qwf.cancel_obsolete(v_stop) s);
       end if;

@@ -30,7 +30,9 @@ begin
   -- a node that began to ask after its run's events were taken: its question is withdrawn too
   return query
   delete from qwf.outbox o
-  where o.run_id = any (p_runs) and o.kind = 'asked' and o.job_id = any (v_free)
+  where o.run_id = any (p_runs) and (o.kind = 'asked' and o.job_id = any (v_free)
+    or o.kind = 'ready' and exists (  -- written by _wake_compensations
+      select from qwf.jobs j where j.id = o.job_id and j.run_if = 'compensates'))
   returning o.run_id, o.job_id, o.kind;
 
   insert into qwf.outbox (run_id, kind)

@@ -8,7 +8,7 @@
 
 begin;
 
-create function _qwf.end_failed_runs(p_jobs bigint[]) returns bigint[]
+create function _qwf.end_failed_runs(p_jobs bigint[], p_ended bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -30,7 +30,8 @@ begin
   loop
     if _qwf.end_run(v_cause.run_id, v_cause.status::text::qwf.run_status,
       format('%s %s', v_cause.node_id, case v_cause.status
-        when 'failed' then 'failed: ' || v_cause.error else 'was cancelled' end))
+        when 'failed' then 'failed: ' || v_cause.error else 'was cancelled' end),
+      p_ended => p_ended)
     then
       v_runs := v_runs || v_cause.run_id;
     end if;

@@ -2,7 +2,9 @@
 -- Purpose: Decides how a live run ends if it does not complete: failed or cancelled.
 -- Guarantees: The first decision stands. A run with clean-up nodes that have not ended keeps
 --   running until they have, unless none of its nodes ever started; with p_at_once it ends without
---   them. A run that is over counts no node as open. Writes the event of a run that ends.
+--   them. So it does with compensation nodes, which it wakes. p_ended: nodes whose end the caller
+--   has yet to subtract. A run that is over counts no node as open. Writes the event of a run that
+--   ends.
 -- Locks: the caller has locked the run.
 -- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events,
 --   _stop_children.
@@ -10,7 +12,8 @@
 begin;
 
 create function _qwf.end_run(
-  p_run bigint, p_status qwf.run_status, p_error text, p_at_once boolean default false)
+  p_run bigint, p_status qwf.run_status, p_error text, p_at_once boolean default false,
+  p_ended bigint[] default '{}')
 returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -20,12 +23,14 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_found boolean;
-  v_clean_up boolean := not p_at_once
-    and exists (  -- not r.started_at: a claim sets it only if the run is not locked
+  v_woken _qwf.node_count := case when not p_at_once
+    then _qwf.wake_compensations(p_run, p_ended) end;
+  v_clean_up boolean := not p_at_once and (v_woken is not null
+    or exists (  -- not r.started_at: a claim sets it only if the run is not locked
       select from qwf.jobs j where j.run_id = p_run and j.attempt > 0)
     and exists (
       select from qwf.jobs j
-      where j.run_id = p_run and j.run_if is not null and j.finished_at is null);
+      where j.run_id = p_run and j.run_if is not null and j.finished_at is null));
 begin
   with written as (
     update qwf.runs r set
@@ -34,8 +39,10 @@ begin
       error = coalesce(r.error, p_error),
       started_at = coalesce(r.started_at, v_now),
       finished_at = case when not v_clean_up then v_now end,
-      open_nodes = case when v_clean_up then r.open_nodes else 0 end,
-      active_nodes = case when v_clean_up then r.active_nodes else 0 end,
+      open_nodes = case when v_clean_up
+        then r.open_nodes - coalesce(v_woken.closed, 0) else 0 end,
+      active_nodes = case when v_clean_up
+        then r.active_nodes + coalesce(v_woken.active, 0) else 0 end,
       waiting_nodes = case when v_clean_up then r.waiting_nodes else 0 end
     where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once)
     returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error, r.parent_id

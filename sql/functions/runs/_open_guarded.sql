@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/runs/_open_guarded
 -- Purpose: Opens guarded nodes: evaluates skip_if, asks an input, expands a map, queues the others.
 -- Guarantees: A reference that cannot be resolved, or that raises, fails only that node, with
---   QW004; with on_failure ask a person decides. Only a map writes in the subtransaction of its
---   node.
+--   QW004; with on_failure ask a person decides. A compensation node is skipped if nothing
+--   that it takes back has completed. Only a map writes in the subtransaction of its node.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: errors that pass (see _is_passing_error), 57014.
@@ -25,12 +25,16 @@ declare
 begin
   for v_node in
     select j.id, j.run_id, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
-      n.reads_run
+      n.reads_run, n.compensates is not null
+        and not _qwf.has_completed(j.run_id, n.graph_id, n.compensates) as idle
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
   loop
-    if v_node.elements is not null then  -- a retried map with nothing left to run
+    if v_node.idle then
+      return next _qwf.open_node(v_node.id, row(jsonb 'true', null)::_qwf.resolution, null, false);
+      continue;
+    elsif v_node.elements is not null then  -- a retried map with nothing left to run
       return next (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
       continue;
     end if;

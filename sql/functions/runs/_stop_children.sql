@@ -8,7 +8,7 @@
 
 begin;
 
-create function _qwf.stop_children(p_runs bigint[]) returns bigint[]
+create function _qwf.stop_children(p_runs bigint[], p_ended bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -21,7 +21,7 @@ declare
 begin
   perform _qwf.end_run(r.id, 'cancelled', coalesce(
     'cancelled by ' || _qwf.spell_who(c.login, c.acting_for) || coalesce(': ' || c.reason, ''),
-    'the run above it ended'))
+    'the run above it ended'), p_ended => p_ended)
   from qwf.runs r
   join qwf.jobs j on j.id = r.parent_id and j.attempt = r.parent_attempt
   left join qwf.cancel_requests c on c.job_id = j.id
@@ -51,7 +51,8 @@ begin
     where c <> all (v_level) and not exists (
       select from qwf.outbox o
       where o.run_id = c and o.kind = 'stop' and o.poisoned_at is null);
-    perform _qwf.end_run(c, 'cancelled', 'the run above it ended') from unnest(v_level) c;
+    perform _qwf.end_run(c, 'cancelled', 'the run above it ended', p_ended => p_ended)
+    from unnest(v_level) c;
     v_stopped := v_stopped || v_level;
   end loop;
   return v_stopped;

@@ -104,8 +104,8 @@ comment on column qwf.job_details.on_failure is
   'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
   'decides); null: as its queue says then.';
 comment on column qwf.job_details.run_if is
-  'all_done: runs once its dependencies have ended, however they ended; null: once they are '
-  'satisfied.';
+  'all_done: runs once its dependencies have ended, however they ended; compensates: takes back '
+  'other nodes if the run ends badly; null: runs once its dependencies are satisfied.';
 comment on column qwf.job_details.expires_at is
   'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.job_details.avoid_host is

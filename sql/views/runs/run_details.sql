@@ -53,7 +53,7 @@ comment on column qwf.run_details.acting_for is
 comment on column qwf.run_details.schedule is 'The schedule that began it; null: none did.';
 comment on column qwf.run_details.total is 'Number of nodes.';
 comment on column qwf.run_details.ending is
-  'How it will end once its clean-up nodes (run_if all_done) have; null: open, or it has none.';
+  'How it will end once its clean-up and compensation nodes have; null: open, or it has none.';
 comment on column qwf.run_details.error is 'Why it failed or was cancelled.';
 comment on column qwf.run_details.run_at is 'Not started before this time; null: at once.';
 comment on column qwf.run_details.deadline_at is

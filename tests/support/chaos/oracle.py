@@ -18,6 +18,7 @@ OVER = ("cancelled", "skipped", "failed")
 EVENTS = """
 select seq, kind, run_id, job_id, detail ->> 'status' as status from qwf.events order by seq
 """
+CHARGE, REFUND = "parts/charge", "parts/refund"
 LINE = 64  # bytes, of bodies.py, which only agents can import
 
 
@@ -139,6 +140,8 @@ def everything_ended_as_it_should(evidence: Evidence) -> Iterator[str]:
         ):
             yield f"run {row['id']} is {row['status']}: {row['error']}"
     for row in evidence.jobs.values():
+        if row["node_id"] == REFUND and row["status"] == "skipped":
+            continue  # nothing was left to take back
         wanted = row["id"] in jobs or row["run_id"] in runs or row["superseded"]
         if row["status"] != "completed" and not (wanted and row["status"] in OVER):
             yield f"job {row['id']} ({row['task']}) is {row['status']}"
@@ -176,6 +179,21 @@ def a_job_completes_once(evidence: Evidence) -> Iterator[str]:
         row = evidence.jobs.get(job)
         if row is not None and count > 1 + row["retries"]:
             yield f"job {job}: {count} completed attempts, {row['retries']} retries"
+
+
+def a_charge_is_taken_back_once(evidence: Evidence) -> Iterator[str]:
+    """Of each run: as many refunds have completed as charges, but for the one that it stands on if
+    it completed. Attempts are fenced: a body whose job is another's by now counts nothing."""
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for row in evidence.attempts:
+        job = evidence.jobs.get(row["job_id"])
+        if job is not None and row["outcome"] == "completed":
+            counts[job["run_id"] or 0][job["node_id"] or ""] += 1
+    for run in evidence.runs.values():
+        charges, refunds = counts[run["id"]][CHARGE], counts[run["id"]][REFUND]
+        kept = charges > 0 and run["status"] == "completed"
+        if charges - refunds != int(kept):
+            yield f"run {run['id']} is {run['status']}: {charges} charges, {refunds} refunds"
 
 
 def a_body_is_an_attempt(evidence: Evidence) -> Iterator[str]:
@@ -440,6 +458,7 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "everything completed, or was cancelled by request": everything_ended_as_it_should,
     "an output is what one body of the completed attempt returned": an_output_is_of_one_body,
     "a job completed once": a_job_completes_once,
+    "each charge that a run does not stand on was refunded once": a_charge_is_taken_back_once,
     "a body is a recorded attempt, unless a crash lost its claim": a_body_is_an_attempt,
     "bodies of a job overlap only after its lease lapsed": bodies_overlap_only_after_a_lapse,
     "losses and failures are those of the attempts": losses_are_counted,

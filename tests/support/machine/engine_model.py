@@ -324,6 +324,11 @@ class Model:
             job = Job(jobs[node.name], "blocked", "work", queue, priority, run.id, node)
             job.missing = {jobs[name] for name in node.after}
             self.jobs[job.id] = job
+            if node.takes_back:
+                job.status, job.finished_at = "skipped", self.now
+                job.missing = {jobs[n.name] for n in nodes if n.name in node.after} - {
+                    jobs[n.name] for n in nodes if n.takes_back
+                }
             if job.missing:
                 continue
             if node.looked_at and (run_at is None or run_at <= self.now):
@@ -729,6 +734,7 @@ class Model:
                 if self._ends_its_run(cause):
                     self._end_run(run, "failed" if cause.status == "failed" else "cancelled")
             stopped = self._stop(run)
+            ready += self._woken(run)
             for job in ended + self._count_elements(ended):
                 ready += self._count_off(run, job)
             ended = stopped + self._settled_maps(ended)
@@ -752,9 +758,10 @@ class Model:
             return ready
         for job_id in run.nodes.values():
             job = self.jobs[job_id]
-            if job.status == "blocked" and done.id in job.missing and job.elements is None:
+            waits = job.status == "blocked" or (job.node.takes_back and job.parent is None)
+            if waits and done.id in job.missing and job.elements is None:
                 job.missing.remove(done.id)
-                if not job.missing:
+                if not job.missing and job.status == "blocked":
                     ready.append(job)
         return ready
 
@@ -814,6 +821,10 @@ class Model:
             return self._judge(job)
         if job.node.each is None:
             self._jam()
+        if job.node.takes_back and not self._has_undone(run, job):
+            self._jam()
+            self._close(job, "skipped")
+            return [job]
         scope = self._scope(run)
         try:
             if truth(reference_model.resolve(job.node.skip_if, scope)):
@@ -912,11 +923,45 @@ class Model:
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
         began = any(job.attempt for job in jobs)
         run.started, run.ending = True, run.ending or status
+        woken = self._wake_compensations(run)
         clean_up = any(job.node.cleans_up and job.status not in OVER for job in jobs)
-        if not began or not clean_up:
+        if not woken and (not began or not clean_up):
             run.status, run.finished_at = status, self.now
         else:
             run.status = "running"
+
+    def _compensations(self, run: Run) -> list[Job]:
+        jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        return [job for job in jobs if job.node.takes_back and job.parent is None]
+
+    def _targets(self, run: Run, job: Job) -> list[Job]:
+        return [self.jobs[run.nodes[name]] for name in job.node.takes_back]
+
+    def _has_undone(self, run: Run, job: Job) -> bool:
+        """Return True if there is something for a compensation node to take back."""
+        return any(target.status == "completed" for target in self._targets(run, job))
+
+    def _wake_compensations(self, run: Run) -> bool:
+        """Those of nodes that completed, or may yet complete, wait for what follows from them."""
+        woken = []
+        for job in self._compensations(run):
+            states = {target.status for target in self._targets(run, job)}
+            if job.status == "skipped" and states - {"blocked", "skipped", "failed", "cancelled"}:
+                job.status, job.finished_at = "blocked", None
+                woken.append(job)
+        for job in woken:
+            job.missing |= {other.id for other in woken if other.node.name in job.node.after}
+            if not job.missing:
+                run.pending.append((job.id, "ready"))
+        return bool(woken)
+
+    def _woken(self, run: Run) -> list[Job]:
+        """Compensation nodes that have nothing to wait for, of a run that begins to end."""
+        own = {job.id for job in self._compensations(run)}
+        ready = [(job_id, kind) for job_id, kind in run.pending if job_id in own]
+        ready = [(job_id, kind) for job_id, kind in ready if kind == "ready"]
+        run.pending = [event for event in run.pending if event not in ready]
+        return [self.jobs[job_id] for job_id, _ in ready]
 
     def _stop(self, run: Run) -> list[Job]:
         """End the waits that have nothing left to wait for; look at locked ones again."""
@@ -1132,6 +1177,8 @@ class Model:
             return WRONG_STATE
         if not self._has_limits(run.workflow) or (name is not None and name not in run.nodes):
             return NOT_FOUND
+        if self._refuses_compensation(run, name):
+            return WRONG_STATE
         again = self.to_retry(run, name)
         if not again:
             return WRONG_STATE
@@ -1150,8 +1197,11 @@ class Model:
                 job.missing = {d.id for d in before if d.status not in OVER}
         for job in resumed:
             self._resume(job, name)
+        ending = run.status if again == [job for job in again if job.node.takes_back] else None
+        if ending is None:
+            self._sleep(run)
         run.status, run.started = "queued", False
-        run.finished_at, run.ending = None, None
+        run.finished_at, run.ending = None, ending
         if run.workflow in DEADLINES:
             run.deadline = self.now + self._time(run.workflow)
         ready = [job for job in again if not job.missing]
@@ -1161,9 +1211,31 @@ class Model:
         self._apply(run, [(job.id, "ready") for job in ready if job.node.looked_at])
         return len(again)
 
+    def _refuses_compensation(self, run: Run, name: str | None) -> bool:
+        """A compensation node that failed is named, or a node that it takes back is."""
+        failed = [
+            job for job in self._compensations(run)
+            if job.status in ("failed", "cancelled") and self._has_undone(run, job)
+        ]  # fmt: skip
+        if any(job.node.name == name for job in self._compensations(run)):
+            return not any(job.node.name == name for job in failed)
+        return any(name not in job.node.takes_back for job in failed)
+
+    def _sleep(self, run: Run) -> None:
+        for job in self._compensations(run):
+            if job.status != "skipped":
+                self._renew(job)
+                self._forget_elements(run, job)
+                job.status, job.output, job.finished_at = "skipped", None, self.now
+            before = [self.jobs[run.nodes[name]] for name in job.node.after]
+            job.missing = {d.id for d in before if d.status not in OVER}
+
     def _resumes(self, run: Run, job: Job, again: list[Job], name: str | None) -> bool:
         """Return True if a map keeps the elements that completed."""
         if job.elements is None or job.node.name == name:
+            return False
+        undone = [one for one in self._compensations(run) if one.status == "completed"]
+        if job.status == "completed" and any(job in self._targets(run, one) for one in undone):
             return False
         if any(self.jobs[run.nodes[before]] in again for before in job.node.after):
             return False
@@ -1194,7 +1266,15 @@ class Model:
         """
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
         jobs = [job for job in jobs if job.parent is None]
+        undo = {job.node.name: job for job in jobs if job.node.takes_back}
+        if name in undo:
+            return [undo[name]]
+        jobs = [job for job in jobs if job.node.name not in undo]
         names = {job.node.name for job in jobs if job.status in ("failed", "cancelled")}
+        for job in undo.values():
+            if job.status == "completed":
+                done = [one for one in self._targets(run, job) if one.status == "completed"]
+                names |= {target.node.name for target in done}
         if name is not None:
             parent = self.jobs[run.nodes[name]].parent
             names.add(name if parent is None else self.jobs[parent].node.name)

@@ -6,7 +6,7 @@ definition language as is used here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Json = Any
@@ -26,6 +26,7 @@ class Node:
     min_success: int | str | None = None
     on_failure: str = "fail"
     cleans_up: bool = False
+    takes_back: tuple[str, ...] = ()  # it compensates these
     limit: str | None = None
     model: str | None = None
     vram: int | None = None
@@ -37,11 +38,16 @@ class Node:
     @property
     def looked_at(self) -> bool:
         """True if something has to be decided when its turn comes."""
-        return any(part is not None for part in (self.skip_if, self.question, self.each))
+        parts = (self.skip_if, self.question, self.each)
+        return bool(self.takes_back) or any(part is not None for part in parts)
 
 
 def node(name: str, *after: str, **more: Json) -> Json:
     return {"id": name, "node": "work", "depends_on": list(after), **more}
+
+
+def undo(name: str, *compensates: str, **more: Json) -> Json:
+    return {"id": name, "node": "work", "compensates": list(compensates), **more}
 
 
 def pipe(name: str, *after: str, nodes: list[Json] | None = None, **more: Json) -> Json:
@@ -176,6 +182,26 @@ WORKFLOWS: dict[str, list[Json]] = {
         ),
         ask("q"),
     ],
+    "takes_back": [
+        pipe(
+            "s",
+            nodes=[
+                node("a"),
+                undo("un_a", "a", inputs={"x": ref("a.y", **{"$default": 0})}),
+                node("b", "a", retry=RETRY),
+                undo("un_b", "b", retry=RETRY),
+                node("c", "b"),
+                node("d"),
+                undo("un_d", "d", "c", skip_if=SKIP, **GO_ON),
+                node("tidy", "c", **CLEANUP),
+            ],
+        ),
+        ask("q"),
+    ],
+    "takes_back_more": [
+        pipe("s", nodes=[node("a"), undo("un_a", "a", **ASK), node("b", "a", **GO_ON)]),
+        pipe("t", "s", nodes=[node("m", map=[1, 2], max_parallel=1), undo("un_m", "m")]),
+    ],
     "maps": [
         pipe(
             "s",
@@ -289,14 +315,15 @@ def expand(workflow: str) -> list[Node]:
             made.append(
                 Node(
                     f"{step['id']}/{n['id']}",
-                    tuple(f"{step['id']}/{name}" for name in n["depends_on"]) or before,
+                    tuple(f"{step['id']}/{name}" for name in n.get("depends_on", [])) or before,
                     inputs=point(n.get("inputs", {}), steps, step),
                     skip_if=point(n["skip_if"], steps, step) if "skip_if" in n else condition,
                     each=point(n["map"], steps, step) if "map" in n else None,
                     max_parallel=n.get("max_parallel"),
                     min_success=n.get("min_success"),
                     on_failure=n.get("on_failure", "fail"),
-                    cleans_up="run_if" in n,
+                    cleans_up="run_if" in n or "compensates" in n,
+                    takes_back=tuple(f"{step['id']}/{name}" for name in n.get("compensates", [])),
                     limit=n.get("limit_by"),
                     requires=n.get("requires", {}),
                     max_attempts=retry.get("max_attempts"),
@@ -304,15 +331,36 @@ def expand(workflow: str) -> list[Node]:
                     backoff=retry.get("backoff"),
                 )
             )
-    return made
+    return with_compensations(made)
+
+
+def with_compensations(made: list[Node]) -> list[Node]:
+    """Compensation nodes come last, each after what it takes back, what follows from that, and the
+    compensation nodes of what follows: so those of later nodes come first."""
+    plain = [n for n in made if not n.takes_back]
+    after: dict[str, set[str]] = {}
+    for one in (n for n in made if n.takes_back):
+        reached: set[str] = set()
+        for n in plain:
+            if (reached | set(one.takes_back)) & set(n.after):
+                reached.add(n.name)
+        others = {o.name for o in made if o.name != one.name and reached & set(o.takes_back)}
+        after[one.name] = reached | set(one.takes_back) | others
+    left = [n for n in made if n.takes_back]
+    while left:
+        first = next(n for n in left if not after[n.name] & {o.name for o in left})
+        left.remove(first)
+        plain.append(replace(first, after=tuple(sorted(after[first.name]))))
+    return plain
 
 
 def leaves(step: Json) -> list[str]:
     """Nodes of a step that none of its own depends on."""
     if "nodes" not in step:
         return [step["id"]]
-    inner = {name for n in step["nodes"] for name in n["depends_on"]}
-    return [f"{step['id']}/{n['id']}" for n in step["nodes"] if n["id"] not in inner]
+    nodes = [n for n in step["nodes"] if "compensates" not in n]
+    inner = {name for n in nodes for name in n["depends_on"]}
+    return [f"{step['id']}/{n['id']}" for n in nodes if n["id"] not in inner]
 
 
 def point(value: Json, steps: Json, here: Json) -> Json:

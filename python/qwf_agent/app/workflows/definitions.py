@@ -141,7 +141,7 @@ class DefinitionParts:
         found: dict[str, Any] = {}
         for key, value in given.items():
             where = f"{key} of {what}"
-            if key == "depends_on":
+            if key in ("depends_on", "compensates"):
                 found[key] = self._ids(where, value)
             elif key in kinds.DURATIONS and isinstance(value, timedelta):
                 found[key] = _seconds(value)
@@ -153,14 +153,16 @@ class DefinitionParts:
         return found
 
     def content(self) -> list[dict[str, Any]]:
-        """All of them, as JSON has them. One that was given no `depends_on` depends on those that
-        it reads."""
+        """All of them, as JSON has them. One that was given neither `depends_on` nor `compensates`
+        depends on those that it reads."""
         return [
             {**part.head, **self._dependencies(part_id, part), **part.keys}
             for part_id, part in self._parts.items()
         ]
 
     def _dependencies(self, part_id: str, part: Part) -> dict[str, list[str]]:
+        if "compensates" in part.keys:
+            return {}
         if "depends_on" in part.keys:
             return {"depends_on": part.keys["depends_on"]}
         values = [

@@ -101,6 +101,7 @@ class NodeKeys(TypedDict, total=False):
     min_success: int | str
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
+    compensates: DependsOn
     retry: Retry
     timeout: Duration
     stall_timeout: Duration
@@ -139,6 +140,7 @@ class RunKeys(AnyStepKeys, total=False):
     min_success: int | str
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
+    compensates: DependsOn
     retry: Retry
     timeout: Duration
     limit_by: str

@@ -35,7 +35,11 @@ select d.id, d.run_id, d.graph_id, d.node_idx, d.node_id, d.queue, d.task, d.sta
   d.schedule, d.key, d.once, d.labels,
   d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now, d.stop_login,
   d.stop_acting_for, d.stop_at, d.checkpoint_attempt, d.checkpoint_at,
-  d.workflow, d.run_status
+  d.workflow, d.run_status,
+  (select array_agg(c.takes_back order by c.takes_back) from qwf.compensations c
+    where c.run_id = d.run_id and c.job_id = d.id) as compensates,
+  (select min(c.node_id) from qwf.compensations c
+    where c.run_id = d.run_id and c.takes_back_job = d.id and c.taken_back) as taken_back_by
 from qwf.job_details d
 where d.id = %(job)s
 """

@@ -74,6 +74,15 @@ where j.run_id = %(run)s::bigint and j.parent_id is null and j.run_if = 'all_don
 order by j.node_idx
 limit 10
 """
+# What compensation nodes have taken back: a retry runs it again.
+TAKEN_BACK = """
+select c.takes_back, min(c.node_id) as by
+from qwf.compensations c
+where c.run_id = %(run)s::bigint and c.taken_back
+group by c.takes_back
+order by c.takes_back
+limit 50
+"""
 QUESTIONS = """
 select q.job_id, q.node_id, q.asks, q.prompt, q.since, q.expires_at
 from qwf.pending_inputs q
@@ -134,6 +143,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "total": len(nodes),
         "is_over": is_over,
         "cleaned_up": [row["node_id"] for row in cleaned],
+        "taken_back": await look.rows(TAKEN_BACK, run=run["id"]),
         "open_nodes": sum(counts[state] for state in STATES if state not in ENDED),
         "first_job": nodes[0]["job_id"] if nodes else None,
         "receivers": [] if is_over else await tell.receivers(look),

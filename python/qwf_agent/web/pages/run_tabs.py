@@ -18,7 +18,7 @@ from qwf_agent.web.site import actions, files
 STATES = ("running", "awaiting_input", "failed", "queued", "scheduled", "blocked", "cancelled",
           "completed", "skipped")  # fmt: skip
 FIRST = ("failed", "awaiting_input", "running")
-VERDICTS = ("reused", "runs again", "new", "removed")
+VERDICTS = ("reused", "unchanged", "runs again", "new", "skipped", "removed")
 NODES_A_PAGE = 200
 MOST_TIMED = 5000  # elements of a map; those of a larger one are timed on its own page
 

@@ -200,6 +200,7 @@ def _tags(node: Mapping[str, Any]) -> list[str]:
         "light": "light",
         "may_skip": "may be skipped",
         "run_if": "runs even if others failed",
+        "compensates": f"takes back {', '.join(node.get('compensates') or [])}",
         "on_failure": {"continue": "may fail", "ask": "asks if it fails"}.get(
             str(node.get("on_failure")), ""),
     }  # fmt: skip

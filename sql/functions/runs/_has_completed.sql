@@ -1,0 +1,16 @@
+-- Deploy qwf:functions/runs/_has_completed
+-- Purpose: True if one of the named nodes of a run has completed.
+-- Called by: _open_guarded, _refuse_compensation.
+
+begin;
+
+create function _qwf.has_completed(p_run bigint, p_graph bigint, p_nodes text[]) returns boolean
+language sql stable
+as $$
+  select exists (
+    select from qwf.graph_nodes n
+    join qwf.jobs j on j.run_id = p_run and j.node_idx = n.idx
+    where n.graph_id = p_graph and n.node_id = any (p_nodes) and j.status = 'completed')
+$$;
+
+commit;

@@ -1,0 +1,64 @@
+-- Deploy qwf:functions/runs/_wake_compensations
+-- Purpose: Wakes the compensation nodes of a run that begins to end badly: those of nodes that have
+--   completed, or that may complete because their bodies still run or are about to.
+-- Guarantees: Returns what that changes in the counters of the run; null: there is nothing to take
+--   back, or the end of the run was decided before. A node waits for what follows from the nodes
+--   that it takes back: for each that has not ended, and for each whose end is yet to be subtracted
+--   (an event in the outbox, or p_ended). If nothing is left to wait for, a ready event opens it,
+--   which _cancel_obsolete takes along. _open_guarded looks again at what has completed by then.
+-- Locks: the caller has locked the run; sleeping compensation nodes, which nobody else locks.
+-- Called by: _end_run.
+
+begin;
+
+create function _qwf.wake_compensations(p_run bigint, p_ended bigint[]) returns _qwf.node_count
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_woken bigint[];
+  v_ready int;
+begin
+  if not exists (
+    select from qwf.runs r join qwf.graphs g on g.id = r.graph_id
+    where r.id = p_run and r.finished_at is null and r.ending is null
+      and g.compensation_count > 0)
+  then
+    return null;  -- the usual case
+  end if;
+  with woken as (
+    update qwf.jobs j set status = 'blocked', finished_at = null
+    from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
+    where r.id = p_run and n.compensates is not null and j.run_id = r.id and j.node_idx = n.idx
+      and j.status = 'skipped' and exists (
+        select from qwf.graph_nodes t
+        join qwf.jobs d on d.run_id = r.id and d.node_idx = t.idx
+        where t.graph_id = r.graph_id and t.node_id = any (n.compensates)
+          and d.status not in ('blocked', 'skipped', 'failed', 'cancelled'))
+    returning j.id
+  )
+  select array_agg(w.id) into v_woken from woken w;
+  with waiting as (
+    update qwf.jobs j set remaining_deps = (
+      select count(*)
+      from qwf.graph_edges e join qwf.jobs d on d.run_id = p_run and d.node_idx = e.from_idx
+      where e.graph_id = j.graph_id and e.to_idx = j.node_idx
+        and (d.finished_at is null or d.elements is not null and d.remaining_deps > 0
+          or d.id = any (p_ended) or exists (
+            select from qwf.outbox o
+            where o.run_id = p_run and o.job_id = d.id and o.poisoned_at is null
+              and o.kind in ('completed', 'failed', 'cancelled'))))
+    where j.id = any (v_woken)
+    returning j.id, j.remaining_deps
+  ), ready as (
+    insert into qwf.outbox (run_id, job_id, kind)
+    select p_run, w.id, 'ready' from waiting w where w.remaining_deps = 0
+    returning 1
+  )
+  select count(*) into v_ready from ready;
+  return (p_run, - cardinality(v_woken), v_ready, 0, 0, false)::_qwf.node_count;
+end $$;
+
+commit;
