@@ -197,6 +197,8 @@ NODES: list[Json] = [
     {"skip_if": True, "outputs": {}},
     {"map": [1, {"a": 2}], "max_parallel": 2, "min_success": 1},
     {"map": {"$from": "pipeline.x"}, "min_success": "90%", "max_parallel": 1000000},
+    {"map": [1], "min_success": 1, "stop_when_reached": True},
+    {"map": [1], "min_success": "0%", "stop_when_reached": False},
     {"on_failure": "ask", "run_if": "all_done", "limit_by": "api"},
     {"retry": {"max_attempts": 3, "max_losses": 2, "backoff": [1, 2.5]}},
     {"retry": {"backoff": {"base": 1, "factor": 2, "max": 60}}},
@@ -518,7 +520,15 @@ def test_it_has_the_keys_and_the_types_of_the_engine(db: Connection) -> None:
     keys = db.execute("select _qwf.definition_keys()").fetchall()[0][0]
     widgets = keys.pop("widgets")
     of_a_node = {key for key, kind in keys["step"].items() if kind == "node"}
-    assert of_a_node == {"map", "max_parallel", "min_success", "run_if", "on_failure", "limit_by"}
+    assert of_a_node == {
+        "map",
+        "max_parallel",
+        "min_success",
+        "stop_when_reached",
+        "run_if",
+        "on_failure",
+        "limit_by",
+    }
     keys |= {f"widget_{name}": own for name, own in widgets.items() if own and name != "turnout"}
     assert widgets["turnout"] == widgets["choose_one"]
     for name, own in keys.items():

@@ -20,6 +20,7 @@ as $$
     'may_skip', nullif(coalesce(p_node.skip_if, 'false') <> 'false', false),
     'map', nullif(p_node.map is not null, false), 'max_parallel', p_node.max_parallel,
     'min_success', p_node.min_success,
+    'stop_when_reached', nullif(p_node.stop_when_reached, false),
     'asks', case when p_node.input_spec is not null then jsonb_build_object(
       'widget', p_node.input_spec -> 'widget',
       'prompt', case jsonb_typeof(p_node.input_spec -> 'prompt')

@@ -47,6 +47,7 @@ begin
     'min_success', case jsonb_typeof(p_node -> 'min_success')
       when 'number' then (p_node -> 'min_success')::int::text
       else p_node ->> 'min_success' end,
+    'stop_when_reached', p_node -> 'stop_when_reached',
     'max_attempts', (p_node #> '{retry,max_attempts}')::int,
     'max_losses', (p_node #> '{retry,max_losses}')::int,
     'backoff', p_node #> '{retry,backoff}',

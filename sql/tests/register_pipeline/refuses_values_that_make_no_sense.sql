@@ -1,5 +1,5 @@
 begin;
-select plan(48);
+select plan(51);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
@@ -29,6 +29,10 @@ from (values
     'min_success: must be a number of elements or a percentage'),
   ('{"map": [], "min_success": "most"}',
     'min_success: must be a number of elements or a percentage'),
+  ('{"stop_when_reached": true}', 'stop_when_reached: needs a "map"'),
+  ('{"map": [1], "stop_when_reached": true}', 'stop_when_reached: needs "min_success"'),
+  ('{"map": [1], "min_success": 0, "stop_when_reached": true}',
+    'min_success: must be at least 1 with "stop_when_reached"'),
   ('{"gpu": "yes"}', 'gpu: must be of type boolean, not string'),
   ('{"model": "m"}', 'model: needs a queue with a GPU'),
   ('{"vram_mb": 5}', 'vram_mb: needs a queue with a GPU'),

@@ -24,6 +24,7 @@ class Node:
     each: Json = None  # the list of a map
     max_parallel: int | None = None
     min_success: int | str | None = None
+    stops: bool = False  # when min_success is reached
     on_failure: str = "fail"
     cleans_up: bool = False
     limit: str | None = None
@@ -210,6 +211,23 @@ WORKFLOWS: dict[str, list[Json]] = {
             ],
         ),
     ],
+    "first": [
+        pipe(
+            "s",
+            nodes=[
+                node(
+                    "m",
+                    map=[1, 2, 3, 4],
+                    min_success=2,
+                    stop_when_reached=True,
+                    max_parallel=3,
+                    retry=RETRY,
+                    **GO_ON,
+                ),
+                node("b", "m", inputs={"all": ref("m")}),
+            ],
+        ),
+    ],
     "maps_ask": [
         pipe(
             "s",
@@ -295,6 +313,7 @@ def expand(workflow: str) -> list[Node]:
                     each=point(n["map"], steps, step) if "map" in n else None,
                     max_parallel=n.get("max_parallel"),
                     min_success=n.get("min_success"),
+                    stops=n.get("stop_when_reached", False),
                     on_failure=n.get("on_failure", "fail"),
                     cleans_up="run_if" in n,
                     limit=n.get("limit_by"),

@@ -99,6 +99,7 @@ class NodeKeys(TypedDict, total=False):
     map: List
     max_parallel: int
     min_success: int | str
+    stop_when_reached: bool
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
     retry: Retry
@@ -137,6 +138,7 @@ class RunKeys(AnyStepKeys, total=False):
     map: List
     max_parallel: int
     min_success: int | str
+    stop_when_reached: bool
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
     retry: Retry
