@@ -521,3 +521,58 @@ def test_the_run_is_cancelled_as_an_element_is_enough(race: Race, first: str) ->
     race.healthy()
     race.complete_all()
     assert race.run_status(run) == "completed"
+
+
+# a repeat: turns, one after the other
+
+
+def repeat_run(race: Race, **keys: Any) -> int:
+    """Start a run of a node that repeats until its body says so."""
+    until = {"$from": "item.ready", "$default": False}
+    step = {"id": "look", "node": "look", "repeat": {"until": until, "max": 5, **keys}}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "poll", "steps": [step]}))
+    return int(race.one("select qwf.enqueue_run('poll')"))
+
+
+@pytest.mark.parametrize("every", [{}, {"every": "30 s"}])
+@pytest.mark.parametrize("first", ["the cancel", "the turn"])
+def test_a_turn_ends_as_its_run_is_cancelled(race: Race, first: str, every: Any) -> None:
+    """No other turn begins, and a retry goes on with the next one."""
+    run = repeat_run(race, **every)
+    (turn,) = claim(race)
+    one, producer = race.session(), race.session()
+    one.begin()
+    if first == "the cancel":
+        one.rows("select qwf.cancel_run(%s)", run)
+        assert finish(race.nonblocking(), turn) == [("ok", True)]
+        one.commit()
+    else:
+        assert finish(one, turn) == [("ok", False)]
+        producer.start("select qwf.cancel_run(%s)", run)
+        producer.waits()
+        one.commit()
+        producer.ends()
+    race.settle()
+    after = {"the cancel": {"completed": 1}, "the turn": {"completed": 1, "cancelled": 1}}
+    assert elements(race, run) == after[first]
+    assert race.run_status(run) == "cancelled"
+    race.rows("select qwf.retry_run(%s)", run)
+    race.healthy()
+    state = "scheduled" if every and first == "the cancel" else "queued"
+    assert elements(race, run) == {"completed": 1, state: 1}
+
+
+def test_a_turn_is_promoted_as_its_run_is_cancelled(race: Race) -> None:
+    run = repeat_run(race, every="1 s")
+    finish(race, *claim(race))
+    (due,) = race.rows("select id from qwf.jobs where status = 'scheduled'")
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s' where id = %s", due[0])
+    promoting = race.session()
+    promoting.begin()
+    assert promoting.one("select _qwf.promote_due()") == 1
+    assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
+    race.healthy()
+    promoting.commit()
+    race.settle()
+    assert elements(race, run) == {"completed": 1, "cancelled": 1}
+    assert race.run_status(run) == "cancelled"

@@ -27,6 +27,7 @@ begin
   return query select * from _qwf.skip_problems(p_node -> 'skip_if', p_path || '.skip_if');
   return query select * from _qwf.expression_problems(p_node -> 'command', p_path || '.command');
   return query select * from _qwf.map_problems(p_node, p_path);
+  return query select * from _qwf.repeat_problems(p_node, p_path);
   return query
     select p_path || rule.path, rule.problem, rule.hint
     from _qwf.node_rules(p_node) rule;

@@ -11,7 +11,7 @@ begin;
 create function _qwf.reasons_to_run(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
 returns table (
-  node_id text, idx int, job_id bigint, elements int, changed text, failed text)
+  node_id text, idx int, job_id bigint, elements int, max_turns int, changed text, failed text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -32,7 +32,7 @@ begin
       where p_graph <> p_run.graph_id and not exists (
         select from qwf.graph_nodes n where n.graph_id = p_graph and n.node_id = o.node_id)
     )
-    select n.node_id, n.idx, o.id, o.elements,
+    select n.node_id, n.idx, o.id, o.elements, (n.repeat -> 'max')::int,
       case
         when o.id is null then 'it is new'
         when n.node_id = p_from_node then 'it was named'
@@ -56,7 +56,7 @@ begin
     left join lateral (
       select format('it reads %s of the context, which changed', array_to_string(k.path, '.'))
         as reason
-      from (select jsonb_build_array(n.inputs, n.map, n.skip_if, n.input_spec) as value) v
+      from (select jsonb_build_array(n.inputs, n.map, n.skip_if, n.input_spec, n.repeat) as value) v
       cross join lateral _qwf.absolute_paths(v.value) p
       cross join lateral (select array(select jsonb_array_elements_text(p - 0)) as path) k
       where p_context <> p_run.context and v.value::text ~ '"[$]context"'

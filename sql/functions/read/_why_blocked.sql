@@ -26,8 +26,14 @@ as $$
       or d.status in ('failed', 'cancelled') and p_job.run_if is null
         and (d.status, d.on_failure) <> ('failed', 'continue'))
   union all
-  select format('it is a map: %s of its %s elements have not ended', p_job.remaining_deps,
-    p_job.elements)
+  select coalesce(
+    'it repeats: ' || (
+      select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
+      from qwf.graph_nodes n
+      join qwf.jobs t on t.parent_id = p_job.id and t.element = p_job.elements - 1
+      where n.graph_id = p_job.graph_id and n.idx = p_job.node_idx and n.repeat is not null),
+    format('it is a map: %s of its %s elements have not ended', p_job.remaining_deps,
+      p_job.elements))
   where p_job.elements is not null
   union all
   select case when m.finished_at is null

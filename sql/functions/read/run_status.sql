@@ -41,10 +41,13 @@ begin
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
       'job_id', j.id, 'node_id', j.node_id, 'step_id', split_part(j.node_id, '/', 1),
-      'status', j.status,
-      'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
+      'status', j.status, 'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
       'progress', case when j.status = 'completed' then 1 else j.progress end,
-      'message', j.progress_message, 'error', j.last_error, 'worker', j.claimed_by,
+      'message', coalesce(j.progress_message, (
+        select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
+        from qwf.graph_nodes n
+        join qwf.jobs t on t.parent_id = j.id and t.element = j.elements - 1
+        where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)), 'error', j.last_error, 'worker', j.claimed_by,
       'started_at', j.claimed_at, 'finished_at', j.finished_at,
       'seconds', extract(epoch from
         coalesce(j.finished_at, case when j.status = 'running' then v_now end) - j.claimed_at),

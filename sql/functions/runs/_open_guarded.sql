@@ -31,7 +31,9 @@ begin
     order by j.id
   loop
     if v_node.elements is not null then  -- a retried map with nothing left to run
-      return next (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
+      v_map := (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
+      return next case when v_map.status = 'blocked'
+        then _qwf.next_turn(v_node.id) else v_map end;
       continue;
     end if;
     begin

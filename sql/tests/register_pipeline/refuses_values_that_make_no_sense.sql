@@ -1,5 +1,5 @@
 begin;
-select plan(51);
+select plan(57);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
@@ -33,6 +33,14 @@ from (values
   ('{"map": [1], "stop_when_reached": true}', 'stop_when_reached: needs "min_success"'),
   ('{"map": [1], "min_success": 0, "stop_when_reached": true}',
     'min_success: must be at least 1 with "stop_when_reached"'),
+  ('{"repeat": {"max": 3}}', 'repeat.until: is missing'),
+  ('{"repeat": {"until": true}}', 'repeat.max: is missing'),
+  ('{"repeat": {"until": true, "max": 0}}', 'repeat.max: must be 1 to 1000000'),
+  ('{"repeat": {"until": "done", "max": 1}}',
+    'repeat.until: must be true, false or an expression'),
+  ('{"repeat": {"until": true, "max": 1, "every": "0 s"}}',
+    'repeat.every: must be a duration of at most a year'),
+  ('{"map": [1], "repeat": {"until": true, "max": 1}}', 'repeat: cannot be combined with "map"'),
   ('{"gpu": "yes"}', 'gpu: must be of type boolean, not string'),
   ('{"model": "m"}', 'model: needs a queue with a GPU'),
   ('{"vram_mb": 5}', 'vram_mb: needs a queue with a GPU'),

@@ -145,8 +145,9 @@ class DefinitionParts:
                 found[key] = self._ids(where, value)
             elif key in kinds.DURATIONS and isinstance(value, timedelta):
                 found[key] = _seconds(value)
-            elif key == "expect" and isinstance(value, Mapping):
-                found[key] = plain({k: _as_json_time(v) for k, v in value.items()}, where, None)
+            elif key in ("expect", "repeat") and isinstance(value, Mapping):
+                times = {k: _as_json_time(v) for k, v in value.items()}
+                found[key] = plain(times, where, self if key in kind.referring else None)
             else:
                 found[key] = plain(value, where, self if key in kind.referring else None)
         json_of(f"the keys of {what} are", found)

@@ -89,6 +89,14 @@ class Retry(TypedDict, total=False):
     backoff: Sequence[float] | Backoff
 
 
+class Repeat(TypedDict, total=False):
+    """Runs turn after turn until a condition is true."""
+
+    until: Condition
+    max: int
+    every: Duration
+
+
 class NodeKeys(TypedDict, total=False):
     """Arguments of `node()`."""
 
@@ -100,6 +108,7 @@ class NodeKeys(TypedDict, total=False):
     max_parallel: int
     min_success: int | str
     stop_when_reached: bool
+    repeat: Repeat
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
     retry: Retry
@@ -139,6 +148,7 @@ class RunKeys(AnyStepKeys, total=False):
     max_parallel: int
     min_success: int | str
     stop_when_reached: bool
+    repeat: Repeat
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
     retry: Retry
@@ -202,9 +212,9 @@ class Kind(NamedTuple):
 
 PIPELINE = Kind(PipelineKeys.__annotations__)
 WORKFLOW = Kind(WorkflowKeys.__annotations__)
-NODE = Kind(NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "map"}))
+NODE = Kind(NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "map", "repeat"}))
 STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if"}))
-RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "map"}))
+RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "map", "repeat"}))
 
 ASKED = frozenset({"skip_if", "prompt", "source", "show", "signal"})
 QUESTION = Kind(QuestionKeys.__annotations__, ASKED)

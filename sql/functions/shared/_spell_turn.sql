@@ -1,0 +1,25 @@
+-- Deploy qwf:functions/shared/_spell_turn
+-- Purpose: Says at which turn a repeat is, by its last turn, and when the next one starts.
+-- Called by: _why_blocked, run_status, view run_nodes.
+
+begin;
+
+create function _qwf.spell_turn(
+  p_place int, p_max jsonb, p_status qwf.job_status, p_run_at timestamptz)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_seconds bigint := ceil(greatest(extract(epoch from p_run_at - qwf.now()), 0));
+begin
+  return case p_status
+    when 'scheduled' then format('turn %s of %s, next in %s', p_place, p_max, case
+      when v_seconds < 600 then v_seconds || ' s' when v_seconds < 36000 then v_seconds / 60 || ' min'
+      else v_seconds / 3600 || ' h' end)
+    when 'completed' then format('done after %s of %s turns', p_place + 1, p_max)
+    else format('turn %s of %s', p_place + 1, p_max) end;
+end $$;
+call _qwf.allow('_qwf.spell_turn', 'qwf_producer', 'qwf_viewer');
+
+commit;
