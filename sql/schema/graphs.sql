@@ -67,6 +67,7 @@ create table qwf.graph_nodes (
   min_success text check (min_success ~ '^[0-9]+%?$'),
   stop_when_reached boolean,
   repeat jsonb,
+  delay jsonb,
   max_attempts int,
   max_losses int,
   backoff jsonb,
@@ -121,6 +122,9 @@ comment on column qwf.graph_nodes.stop_when_reached is
 comment on column qwf.graph_nodes.repeat is
   'until (with absolute references), max, every: the elements of its map are turns, one after the '
   'other. Null: it does not repeat.';
+comment on column qwf.graph_nodes.delay is
+  'Durations and times, with absolute references: it opens so long after its dependencies. Null: '
+  'at once.';
 comment on column qwf.graph_nodes.max_attempts is 'Number of tries; null: the setting.';
 comment on column qwf.graph_nodes.max_losses is
   'How often its work may be lost; null: the setting.';

@@ -50,7 +50,7 @@ NOT_IN_A_SCHEMA = {
     "a regular expression of PostgreSQL": (
         r'is not a regular expression|".*" key ".*" needs a regular expression'
     ),
-    "a text of PostgreSQL": r"must be a duration of at most a year",
+    "a text of PostgreSQL": r"must be a duration(, or an expression .*| of at most a year)",
     "one number that is larger than another": (
         r'is larger than .*|is more than the number of elements in "map"'
     ),
@@ -200,6 +200,8 @@ NODES: list[Json] = [
     {"map": [1], "min_success": 1, "stop_when_reached": True},
     {"repeat": {"until": {"$from": "item.x"}, "max": 3, "every": "5 s"}, "inputs": {"x": 1}},
     {"repeat": {"until": False, "max": 3}},
+    {"delay": "5 min", "depends_on": ["up"]},
+    {"delay": {"$from": "up.x"}, "depends_on": ["up"]},
     {"map": [1], "min_success": "0%", "stop_when_reached": False},
     {"on_failure": "ask", "run_if": "all_done", "limit_by": "api"},
     {"retry": {"max_attempts": 3, "max_losses": 2, "backoff": [1, 2.5]}},
@@ -225,6 +227,8 @@ STEPS: list[Json] = [
     {"kind": "pipeline", "pipeline": "given", "inputs": {"x": {"$from": "up.value"}}},
     {"kind": "pipeline", "pipeline": "given", "inputs": [{"name": "x", "from": "up.value"}]},
     {"kind": "pipeline", "pipeline": "given", "skip_if": False, "display_name": "d"},
+    {"kind": "pipeline", "pipeline": "given", "delay": 5},
+    {"kind": "input", "widget": "json", "delay": {"$from": "x"}},
     {"kind": "pipeline", "pipeline": "given", "depends_on": ["up"], "skip_if": {"$from": "x"}},
     {"kind": "input", "widget": "confirm", "prompt": "Well?", "target": "t", "source": [1]},
     {"kind": "input", "widget": "json", "schema": {"type": "object"}, "expires": 9, "default": {}},

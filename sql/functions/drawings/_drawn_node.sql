@@ -18,6 +18,7 @@ as $$
     'light', nullif(p_node.light, false), 'requires', nullif(p_node.requires, '{}'),
     'on_failure', nullif(p_node.on_failure, 'fail'), 'run_if', p_node.run_if,
     'may_skip', nullif(coalesce(p_node.skip_if, 'false') <> 'false', false),
+    'delay', p_node.delay,
     'repeat', case when p_node.repeat is not null then jsonb_build_object(
       'max', p_node.repeat -> 'max', 'every_s', extract(epoch from _qwf.as_interval(
         p_node.repeat -> 'every'))) end,

@@ -44,7 +44,8 @@ begin
       _qwf.limit_place(n.limit_by),
       n.on_failure, n.run_if, null, null, v_run.labels, p_now
     from qwf.graph_nodes n
-    cross join lateral (select num_nonnulls(n.skip_if, n.input_spec, n.map) > 0) g (guarded)
+    cross join lateral (
+      select num_nonnulls(n.skip_if, n.input_spec, n.map, n.delay) > 0) g (guarded)
     cross join lateral (
       select g.guarded, case
           when n.dep_count > 0 then 'blocked'

@@ -45,6 +45,8 @@ begin
     'run_if', p_node -> 'run_if',
     'map', case when p_node ? 'repeat' then '[null]'
       else (_qwf.compile_map(p_node -> 'map', p_names)).value end,
+    'delay', case when p_node ? 'delay' then jsonb_build_array(
+      _qwf.with_absolute_references(p_node -> 'delay', p_names)) end,
     'repeat', _qwf.with_absolute_references(p_node -> 'repeat', p_names),
     'max_parallel', (p_node -> 'max_parallel')::int,
     'min_success', case jsonb_typeof(p_node -> 'min_success')

@@ -3,8 +3,9 @@
 --   its checks and its problems.
 -- Guarantees: The id of the row is the id of the step. What other steps wait for is that row, and
 --   the row itself waits for what the step waits for. Only its inputs and its command read the
---   elements of its map, or the last turn, which the end of a repeat reads, too. A step that runs a workflow is a job of the engine's queue; p_child is the
---   graph of that workflow and the schema of its inputs, null for a node or an unknown workflow.
+--   elements of its map, or the last turn, which the end of a repeat reads, too. A step that runs a
+--   workflow is a job of the engine's queue; p_child is the graph of that workflow and the schema
+--   of its inputs, null for a node or an unknown workflow.
 -- Called by: _compile_step.
 
 begin;

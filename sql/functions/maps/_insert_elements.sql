@@ -25,10 +25,10 @@ declare
   v_troubled bigint[];
 begin
   with element as materialized (
-    select e.n::int - 1 + p_first as element, r.value as inputs, _qwf.resolution_error(r.error) as error,
+    select e.n::int - 1 + p_first as element, r.value as inputs,
+      _qwf.resolution_error(r.error) as error,
       count(*) filter (where r.error is null) over (order by e.n) as rank
-    from jsonb_array_elements(p_list) with ordinality e (item, n)
-    cross join lateral _qwf.resolve(
+    from jsonb_array_elements(p_list) with ordinality e (item, n), _qwf.resolve(
       p_inputs, jsonb_build_object('$item', e.item, '$index', e.n - 1 + p_first)) r
   ), inserted as (
     insert into qwf.jobs as j (
@@ -72,8 +72,8 @@ begin
   where j.id = p_map and v_count.active > 0 and p_wait is null;
   if jsonb_array_length(p_list) + v_count.closed > 0 or v_count.waiting > 0 then
     v_troubled := array(
-      select j.id from qwf.jobs j
-      where j.parent_id = p_map and j.element >= p_first and j.status in ('failed', 'awaiting_input'));
+      select j.id from qwf.jobs j where j.parent_id = p_map and j.element >= p_first
+        and j.status in ('failed', 'awaiting_input'));
     perform _qwf.add_waits(v_troubled), _qwf.announce_trouble(v_troubled);
   end if;
   return v_count;

@@ -3,7 +3,8 @@
 --   result for the same context.
 -- Guarantees: References are absolute, so a value says where it comes from, too. Queue, timeouts,
 --   tries, limits, max_parallel, min_success, and max and every of a repeat are not in it: they
---   change when and where a node runs, not what it gives. A step that runs a workflow has the nodes and outputs of that, too.
+--   change when and where a node runs, not what it gives. A step that runs a workflow has the nodes
+--   and outputs of that, too.
 -- Called by: _reasons_to_run.
 
 begin;

@@ -5,8 +5,8 @@
 --   node runs again for a reason of its own, or because one before it is new or runs again. A map
 --   resumes if its only reason is its own failure, or an element that was named: its completed
 --   elements are reused. A map with elements that never had inputs does not: its list is read
---   again. Nor does a repeat whose last turn was one too many: it begins anew, unless its max is now
---   higher.
+--   again. Nor does a repeat whose last turn was one too many: it begins anew, unless its max is
+--   now higher.
 -- Called by: retry_plan, _line_up_again, _mend_run.
 
 begin;

@@ -34,8 +34,7 @@ begin
         'parent_node', (select p.node_id from qwf.jobs p where p.id = r.parent_id),
         'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
       'nodes', coalesce(n.nodes, '[]'),
-      'tries', coalesce((
-        select jsonb_agg(to_jsonb(t) - 'run_id' order by t.try)
+      'tries', coalesce((select jsonb_agg(to_jsonb(t) - 'run_id' order by t.try)
         from qwf.run_tries t where t.run_id = r.id), '[]')) into v_status
   from qwf.runs r
   cross join lateral (
@@ -47,8 +46,9 @@ begin
         select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
         from qwf.graph_nodes n
         join qwf.jobs t on t.parent_id = j.id and t.element = j.elements - 1
-        where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)), 'error', j.last_error, 'worker', j.claimed_by,
-      'started_at', j.claimed_at, 'finished_at', j.finished_at,
+        where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)),
+      'error', j.last_error, 'worker', j.claimed_by, 'started_at', j.claimed_at,
+      'finished_at', j.finished_at,
       'seconds', extract(epoch from
         coalesce(j.finished_at, case when j.status = 'running' then v_now end) - j.claimed_at),
       'depends_on', coalesce(v_needs -> j.node_idx::text, '[]')

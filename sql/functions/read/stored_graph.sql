@@ -46,7 +46,8 @@ begin
       from qwf.graph_edges e where e.graph_id = v_graph.id),
     'inputs', _qwf.graph_inputs(jsonb_build_object('checks', v_graph.context_checks, 'nodes', (
       select coalesce(jsonb_agg(jsonb_build_object('inputs', n.inputs, 'skip_if', n.skip_if,
-        'map', n.map, 'input_spec', n.input_spec, 'repeat', n.repeat)), '[]')
+        'map', n.map, 'input_spec', n.input_spec, 'repeat', n.repeat,
+        'delay', n.delay)), '[]')
       from qwf.graph_nodes n where n.graph_id = v_graph.id))),
     'problems', jsonb '[]');
 end $$;

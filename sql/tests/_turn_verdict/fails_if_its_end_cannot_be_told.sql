@@ -1,7 +1,8 @@
 begin;
 select plan(6);
 
-select qwf_test.workflow('w', '[{"id": "m", "repeat": {"until": {"$from": "item.ready"}, "max": 3}}]');
+select qwf_test.workflow('w', '[{"id": "m",
+  "repeat": {"until": {"$from": "item.ready"}, "max": 3}}]');
 select qwf.enqueue_run('w');
 select qwf_test.attempt('s/m[0]');
 select matches((select last_error from qwf.jobs where node_id = 's/m'),
@@ -23,8 +24,8 @@ select qwf_test.workflow('u', '[{"id": "a"}, {"id": "m", "depends_on": ["a"],
 select qwf.enqueue_run('u');
 select qwf_test.attempt('s/a', 'completed', '{"x": 4, "stop": true}');
 select qwf_test.attempt('s/m[0]', 'completed', '{"x": 4}');
-select is((select output from qwf.jobs where node_id = 's/m' and run_id = qwf_test.run()), '{"x": 4}',
-  'one turn was enough');
+select is((select output from qwf.jobs where node_id = 's/m' and run_id = qwf_test.run()),
+  '{"x": 4}', 'one turn was enough');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

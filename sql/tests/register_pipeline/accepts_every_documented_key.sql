@@ -31,7 +31,7 @@ select is_empty($$ select qwf_test.problems('pipeline', '{
      "stop_when_reached": true, "on_failure": "ask"},
     {"id": "poll", "inputs": {"last": {"$from": "item"}, "command_": {"$from": "index"}},
      "repeat": {"until": {"$from": "item.ready"}, "max": 720, "every": "30 s"}},
-    {"id": "clean_up", "depends_on": ["each"], "run_if": "all_done"},
+    {"id": "clean_up", "depends_on": ["each"], "delay": "5 min", "run_if": "all_done"},
     {"id": "call", "command": ["do.sh", "--n", 3, {"$from": "pipeline.image"}], "timeout": 90.5,
      "retry": {"backoff": {"base": 1, "factor": 2, "max": 600}}}]}') $$, 'none is refused');
 

@@ -1,5 +1,5 @@
 begin;
-select plan(57);
+select plan(59);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
@@ -41,6 +41,10 @@ from (values
   ('{"repeat": {"until": true, "max": 1, "every": "0 s"}}',
     'repeat.every: must be a duration of at most a year'),
   ('{"map": [1], "repeat": {"until": true, "max": 1}}', 'repeat: cannot be combined with "map"'),
+  ('{"delay": "soon"}',
+    'delay: must be a duration, or an expression that gives a duration or a time'),
+  ('{"delay": 0}',
+    'delay: must be a duration, or an expression that gives a duration or a time'),
   ('{"gpu": "yes"}', 'gpu: must be of type boolean, not string'),
   ('{"model": "m"}', 'model: needs a queue with a GPU'),
   ('{"vram_mb": 5}', 'vram_mb: needs a queue with a GPU'),

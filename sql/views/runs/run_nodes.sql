@@ -15,7 +15,8 @@ select
       select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
       from qwf.graph_nodes n
       join qwf.jobs t on t.parent_id = j.id and t.element = j.elements - 1
-      where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null) end) as message,
+      where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)
+    end) as message,
   left(case when starts_with(j.last_error, 'Traceback')
     then (regexp_match(right(j.last_error, 400), e'([^\n]+)[[:space:]]*$'))[1]
     else split_part(left(j.last_error, 400), e'\n', 1) end, 200) as error,

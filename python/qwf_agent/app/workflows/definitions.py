@@ -143,7 +143,7 @@ class DefinitionParts:
             where = f"{key} of {what}"
             if key == "depends_on":
                 found[key] = self._ids(where, value)
-            elif key in kinds.DURATIONS and isinstance(value, timedelta):
+            elif key in (*kinds.DURATIONS, "delay") and isinstance(value, timedelta):
                 found[key] = _seconds(value)
             elif key in ("expect", "repeat") and isinstance(value, Mapping):
                 times = {k: _as_json_time(v) for k, v in value.items()}

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 from qwf_agent.app.workflows.references import Expression, Reference, Value
 
 Duration: TypeAlias = float | str | timedelta
+Delay: TypeAlias = Duration | Expression
 Condition: TypeAlias = bool | Expression
 List: TypeAlias = Sequence[Value] | Expression
 DependsOn: TypeAlias = Sequence[str | Reference]
@@ -104,6 +105,7 @@ class NodeKeys(TypedDict, total=False):
     depends_on: DependsOn
     inputs: Inputs
     skip_if: Condition
+    delay: Delay
     map: List
     max_parallel: int
     min_success: int | str
@@ -131,6 +133,7 @@ class AnyStepKeys(TypedDict, total=False):
 
     depends_on: DependsOn
     skip_if: Condition
+    delay: Delay
     display_name: str
 
 
@@ -212,11 +215,13 @@ class Kind(NamedTuple):
 
 PIPELINE = Kind(PipelineKeys.__annotations__)
 WORKFLOW = Kind(WorkflowKeys.__annotations__)
-NODE = Kind(NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "map", "repeat"}))
-STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if"}))
-RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "map", "repeat"}))
+NODE = Kind(
+    NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "delay", "map", "repeat"})
+)
+STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if", "delay"}))
+RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "delay", "map", "repeat"}))
 
-ASKED = frozenset({"skip_if", "prompt", "source", "show", "signal"})
+ASKED = frozenset({"skip_if", "delay", "prompt", "source", "show", "signal"})
 QUESTION = Kind(QuestionKeys.__annotations__, ASKED)
 CHOICE = Kind(ChoiceKeys.__annotations__, ASKED | {"options"})
 WIDGETS = {

@@ -1,6 +1,6 @@
--- Deploy qwf:functions/shared/_spell_turn
+-- Deploy qwf:functions/waits/_spell_turn
 -- Purpose: Says at which turn a repeat is, by its last turn, and when the next one starts.
--- Called by: _why_blocked, run_status, view run_nodes.
+-- Called by: what tells people about a run: _why_blocked, run_nodes, run_status.
 
 begin;
 
@@ -15,7 +15,8 @@ declare
 begin
   return case p_status
     when 'scheduled' then format('turn %s of %s, next in %s', p_place, p_max, case
-      when v_seconds < 600 then v_seconds || ' s' when v_seconds < 36000 then v_seconds / 60 || ' min'
+      when v_seconds < 600 then v_seconds || ' s'
+      when v_seconds < 36000 then v_seconds / 60 || ' min'
       else v_seconds / 3600 || ' h' end)
     when 'completed' then format('done after %s of %s turns', p_place + 1, p_max)
     else format('turn %s of %s', p_place + 1, p_max) end;
