@@ -576,3 +576,45 @@ def test_a_turn_is_promoted_as_its_run_is_cancelled(race: Race) -> None:
     race.settle()
     assert elements(race, run) == {"completed": 1, "cancelled": 1}
     assert race.run_status(run) == "cancelled"
+
+
+# a delay
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_delayed_node_is_promoted_as_its_run_is_cancelled(race: Race, commits: bool) -> None:
+    """Nobody waits; however it ends, the node is cancelled, and a retry delays it again."""
+    step = {"id": "a", "node": "a", "delay": "1 h"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "later", "steps": [step]}))
+    run = int(race.one("select qwf.enqueue_run('later')"))
+    assert race.statuses(run) == {"a": "scheduled"}
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s'")
+    promoting = race.session()
+    promoting.begin()
+    assert promoting.one("select _qwf.promote_due()") == 1
+    assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
+    race.healthy()
+    promoting.commit() if commits else promoting.rollback()
+    race.settle()
+    assert race.statuses(run) == {"a": "cancelled"}
+    assert race.run_status(run) == "cancelled"
+    race.rows("select qwf.retry_run(%s)", run)
+    assert race.statuses(run) == {"a": "scheduled"}
+
+
+def test_the_run_is_cancelled_as_a_promoted_node_is_opened(race: Race) -> None:
+    step = {"id": "a", "node": "a", "delay": "1 h"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "later", "steps": [step]}))
+    run = int(race.one("select qwf.enqueue_run('later')"))
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s'")
+    race.rows("select _qwf.promote_due()")
+    opening, producer = race.session(), race.session()
+    opening.begin()
+    opening.rows("select qwf.drain_outbox()")
+    producer.start("select qwf.cancel_run(%s)", run)
+    producer.waits()
+    opening.commit()
+    producer.ends()
+    race.settle()
+    assert race.statuses(run) == {"a": "cancelled"}
+    assert race.run_status(run) == "cancelled"

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/waits/_spell_turn
 -- Purpose: Says at which turn a repeat is, by its last turn, and when the next one starts.
--- Called by: what tells people about a run: _why_blocked, run_nodes, run_status.
+-- Called by: what tells people about a run.
 
 begin;
 
