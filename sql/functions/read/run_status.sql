@@ -43,10 +43,8 @@ begin
       'status', j.status, 'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
       'progress', case when j.status = 'completed' then 1 else j.progress end,
       'message', coalesce(j.progress_message, (
-        select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
-        from qwf.graph_nodes n
-        join qwf.jobs t on t.parent_id = j.id and t.element = j.elements - 1
-        where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)),
+        select m.message from qwf.run_nodes m
+        where m.run_id = j.run_id and m.idx = j.node_idx)),
       'error', j.last_error, 'worker', j.claimed_by, 'started_at', j.claimed_at,
       'finished_at', j.finished_at,
       'seconds', extract(epoch from

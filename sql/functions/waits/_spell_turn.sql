@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/waits/_spell_turn
--- Purpose: Says at which turn a repeat is, by its last turn, and when the next one starts.
+-- Purpose: Says at which turn a repeat is, by its last turn, and when the next one starts; without
+--   a place, when a job starts.
 -- Called by: what tells people about a run.
 
 begin;
@@ -12,15 +13,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_seconds bigint := ceil(greatest(extract(epoch from p_run_at - qwf.now()), 0));
+  v_wait text := case
+    when v_seconds < 600 then v_seconds || ' s'
+    when v_seconds < 36000 then v_seconds / 60 || ' min'
+    when v_seconds < 172800 then v_seconds / 3600 || ' h'
+    else v_seconds / 86400 || ' days' end;
 begin
-  return case p_status
-    when 'scheduled' then format('turn %s of %s, next in %s', p_place, p_max, case
-      when v_seconds < 600 then v_seconds || ' s'
-      when v_seconds < 36000 then v_seconds / 60 || ' min'
-      else v_seconds / 3600 || ' h' end)
-    when 'completed' then format('done after %s of %s turns', p_place + 1, p_max)
+  return case
+    when p_place is null then 'starts in ' || v_wait
+    when p_status = 'scheduled' and p_place = 0 then 'starts in ' || v_wait
+    when p_status = 'scheduled' then format('turn %s of %s, next in %s', p_place, p_max, v_wait)
+    when p_status = 'completed' then format('done after %s of %s turns', p_place + 1, p_max)
     else format('turn %s of %s', p_place + 1, p_max) end;
 end $$;
-call _qwf.allow('_qwf.spell_turn', 'qwf_producer', 'qwf_viewer');
+call _qwf.allow('_qwf.spell_turn', 'qwf_viewer');
 
 commit;
