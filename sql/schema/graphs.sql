@@ -69,6 +69,9 @@ create table qwf.graph_nodes (
   map jsonb,
   max_parallel int check (max_parallel >= 1),
   min_success text check (min_success ~ '^[0-9]+%?$'),
+  stop_when_reached boolean,
+  repeat jsonb,
+  delay jsonb,
   max_attempts int,
   max_losses int,
   backoff jsonb,
@@ -122,6 +125,14 @@ comment on column qwf.graph_nodes.max_parallel is
   'How many elements may be queued or running at once; null: all.';
 comment on column qwf.graph_nodes.min_success is
   'How many elements must complete, as a number or a percentage such as 90%; null: all.';
+comment on column qwf.graph_nodes.stop_when_reached is
+  'True: the map is done when min_success elements have completed, and the others stop.';
+comment on column qwf.graph_nodes.repeat is
+  'until (with absolute references), max, every: the elements of its map are turns, one after the '
+  'other. Null: it does not repeat.';
+comment on column qwf.graph_nodes.delay is
+  'Durations and times, with absolute references: it opens so long after its dependencies. Null: '
+  'at once.';
 comment on column qwf.graph_nodes.max_attempts is 'Number of tries; null: the setting.';
 comment on column qwf.graph_nodes.max_losses is
   'How often its work may be lost; null: the setting.';

@@ -54,7 +54,7 @@ NOT_IN_A_SCHEMA = {
     "a regular expression of PostgreSQL": (
         r'is not a regular expression|".*" key ".*" needs a regular expression'
     ),
-    "a text of PostgreSQL": r"must be a duration of at most a year",
+    "a text of PostgreSQL": r"must be a duration(, or an expression .*| of at most a year)",
     "one number that is larger than another": (
         r'is larger than .*|is more than the number of elements in "map"'
     ),
@@ -201,6 +201,12 @@ NODES: list[Json] = [
     {"skip_if": True, "outputs": {}},
     {"map": [1, {"a": 2}], "max_parallel": 2, "min_success": 1},
     {"map": {"$from": "pipeline.x"}, "min_success": "90%", "max_parallel": 1000000},
+    {"map": [1], "min_success": 1, "stop_when_reached": True},
+    {"repeat": {"until": {"$from": "item.x"}, "max": 3, "every": "5 s"}, "inputs": {"x": 1}},
+    {"repeat": {"until": False, "max": 3}},
+    {"delay": "5 min", "depends_on": ["up"]},
+    {"delay": {"$from": "up.x"}, "depends_on": ["up"]},
+    {"map": [1], "min_success": "0%", "stop_when_reached": False},
     {"on_failure": "ask", "run_if": "all_done", "limit_by": "api"},
     {"compensates": ["up"], "inputs": {"x": {"$from": "up.x"}, "why": {"$from": "run.error"}}},
     {"retry": {"max_attempts": 3, "max_losses": 2, "backoff": [1, 2.5]}},
@@ -226,6 +232,8 @@ STEPS: list[Json] = [
     {"kind": "pipeline", "pipeline": "given", "inputs": {"x": {"$from": "up.value"}}},
     {"kind": "pipeline", "pipeline": "given", "inputs": [{"name": "x", "from": "up.value"}]},
     {"kind": "pipeline", "pipeline": "given", "skip_if": False, "display_name": "d"},
+    {"kind": "pipeline", "pipeline": "given", "delay": 5},
+    {"kind": "input", "widget": "json", "delay": {"$from": "x"}},
     {"kind": "pipeline", "pipeline": "given", "depends_on": ["up"], "skip_if": {"$from": "x"}},
     {"kind": "input", "widget": "confirm", "prompt": "Well?", "target": "t", "source": [1]},
     {"kind": "input", "widget": "json", "schema": {"type": "object"}, "expires": 9, "default": {}},
@@ -524,7 +532,15 @@ def test_it_has_the_keys_and_the_types_of_the_engine(db: Connection) -> None:
     widgets = keys.pop("widgets")
     of_a_node = {key for key, kind in keys["step"].items() if kind == "node"}
     assert of_a_node == {
-        *("map", "max_parallel", "min_success", "run_if", "compensates", "on_failure", "limit_by")
+        "map",
+        "max_parallel",
+        "min_success",
+        "stop_when_reached",
+        "repeat",
+        "run_if",
+        "compensates",
+        "on_failure",
+        "limit_by",
     }
     keys |= {f"widget_{name}": own for name, own in widgets.items() if own and name != "turnout"}
     assert widgets["turnout"] == widgets["choose_one"]

@@ -434,3 +434,187 @@ def test_an_element_that_ends_from_an_old_snapshot(race: Race, isolation: str) -
         else:
             race.complete_all()
             assert race.run_status(run) == "completed"
+
+
+# a map that is done when enough elements completed
+
+ENOUGH = {"min_success": 1, "stop_when_reached": True}
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_two_elements_of_which_each_is_enough_finish_at_once(race: Race, commits: bool) -> None:
+    """The map is done once, with what had completed by then, and nobody waits for anybody."""
+    run = map_run(race, 4, **ENOUGH)
+    held = by_name(claim(race, 3))
+    first, second = race.session(), race.nonblocking()
+    first.begin()
+    assert finish(first, held["s/m[0]"]) == [("ok", False)]
+    assert finish(second, held["s/m[1]"]) == [("ok", True)]
+    race.healthy()
+    first.commit() if commits else first.rollback()
+    race.settle()
+    output = race.one("select output from qwf.jobs where run_id = %s and elements = 4", run)
+    assert [one is not None for one in output] == [commits, not commits, False, False]
+    left = [c for c in held.values() if race.status(c.job) == "running"]
+    assert len(left) == (1 if commits else 2)
+    assert race.statuses(run)["s/z"] == "blocked", "an element still stops"
+    report_cancelled(race, *left)
+    assert race.statuses(run)["s/z"] == "queued"
+    race.complete_all()
+    assert race.run_status(run) == "completed"
+
+
+def test_an_element_is_claimed_as_another_is_enough(race: Race) -> None:
+    """The finish does not wait for the claim; the worker keeps the element and is told to stop."""
+    run = map_run(race, 3, **ENOUGH)
+    (good,) = claim(race)
+    claiming = race.session()
+    claiming.begin()
+    (taken,) = claim(claiming)
+    assert finish(race.nonblocking(), good) == [("ok", False)]
+    assert race.statuses(run)["s/m"] == "completed"
+    race.healthy()
+    claiming.commit()
+    race.settle()
+    report_cancelled(race, taken)
+    assert elements(race, run) == {"completed": 1, "cancelled": 2}
+    race.complete_all()
+    assert race.run_status(run) == "completed"
+
+
+def test_an_element_ends_in_any_way_after_its_map_is_done(race: Race) -> None:
+    """The list does not change, nothing is tried again, and what follows runs once."""
+    for outcome in OUTCOMES:
+        run = map_run(race, 2, retry={"max_attempts": 3}, **ENOUGH)
+        good, late = claim(race, 2)
+        finish(race, good)
+        assert finish(race, late, outcome=outcome) == [("ok", False)]
+        race.healthy()
+        assert race.status(late.job) == ("completed" if outcome == "completed" else "cancelled")
+        assert race.one("select output from qwf.jobs where run_id = %s and elements = 2", run) == [
+            {"y": 1}, None
+        ]  # fmt: skip
+        race.complete_all()
+        assert race.run_status(run) == "completed"
+
+
+@pytest.mark.parametrize("first", ["the cancel", "the finish"])
+def test_the_run_is_cancelled_as_an_element_is_enough(race: Race, first: str) -> None:
+    run = map_run(race, 3, **ENOUGH)
+    good, other = claim(race, 2)
+    one, two = race.session(), race.session()
+    one.begin()
+    if first == "the cancel":
+        one.rows("select qwf.cancel_run(%s)", run)
+        assert finish(race.nonblocking(), good) == [("ok", True)]
+        one.commit()
+    else:
+        assert finish(one, good) == [("ok", False)]
+        two.start("select qwf.cancel_run(%s)", run)
+        two.waits()
+        one.commit()
+        two.ends()
+    report_cancelled(race, other)
+    assert race.run_status(run) == "cancelled"
+    assert race.statuses(run)["s/m"] == ("cancelled" if first == "the cancel" else "completed")
+    race.rows("select qwf.retry_run(%s)", run)
+    race.healthy()
+    race.complete_all()
+    assert race.run_status(run) == "completed"
+
+
+# a repeat: turns, one after the other
+
+
+def repeat_run(race: Race, **keys: Any) -> int:
+    """Start a run of a node that repeats until its body says so."""
+    until = {"$from": "item.ready", "$default": False}
+    step = {"id": "look", "node": "look", "repeat": {"until": until, "max": 5, **keys}}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "poll", "steps": [step]}))
+    return int(race.one("select qwf.enqueue_run('poll')"))
+
+
+@pytest.mark.parametrize("every", [{}, {"every": "30 s"}])
+@pytest.mark.parametrize("first", ["the cancel", "the turn"])
+def test_a_turn_ends_as_its_run_is_cancelled(race: Race, first: str, every: Any) -> None:
+    """No other turn begins, and a retry goes on with the next one."""
+    run = repeat_run(race, **every)
+    (turn,) = claim(race)
+    one, producer = race.session(), race.session()
+    one.begin()
+    if first == "the cancel":
+        one.rows("select qwf.cancel_run(%s)", run)
+        assert finish(race.nonblocking(), turn) == [("ok", True)]
+        one.commit()
+    else:
+        assert finish(one, turn) == [("ok", False)]
+        producer.start("select qwf.cancel_run(%s)", run)
+        producer.waits()
+        one.commit()
+        producer.ends()
+    race.settle()
+    after = {"the cancel": {"completed": 1}, "the turn": {"completed": 1, "cancelled": 1}}
+    assert elements(race, run) == after[first]
+    assert race.run_status(run) == "cancelled"
+    race.rows("select qwf.retry_run(%s)", run)
+    race.healthy()
+    state = "scheduled" if every and first == "the cancel" else "queued"
+    assert elements(race, run) == {"completed": 1, state: 1}
+
+
+def test_a_turn_is_promoted_as_its_run_is_cancelled(race: Race) -> None:
+    run = repeat_run(race, every="1 s")
+    finish(race, *claim(race))
+    (due,) = race.rows("select id from qwf.jobs where status = 'scheduled'")
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s' where id = %s", due[0])
+    promoting = race.session()
+    promoting.begin()
+    assert promoting.one("select _qwf.promote_due()") == 1
+    assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
+    race.healthy()
+    promoting.commit()
+    race.settle()
+    assert elements(race, run) == {"completed": 1, "cancelled": 1}
+    assert race.run_status(run) == "cancelled"
+
+
+# a delay
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_delayed_node_is_promoted_as_its_run_is_cancelled(race: Race, commits: bool) -> None:
+    """Nobody waits; however it ends, the node is cancelled, and a retry delays it again."""
+    step = {"id": "a", "node": "a", "delay": "1 h"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "later", "steps": [step]}))
+    run = int(race.one("select qwf.enqueue_run('later')"))
+    assert race.statuses(run) == {"a": "scheduled"}
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s'")
+    promoting = race.session()
+    promoting.begin()
+    assert promoting.one("select _qwf.promote_due()") == 1
+    assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
+    race.healthy()
+    promoting.commit() if commits else promoting.rollback()
+    race.settle()
+    assert race.statuses(run) == {"a": "cancelled"}
+    assert race.run_status(run) == "cancelled"
+    race.rows("select qwf.retry_run(%s)", run)
+    assert race.statuses(run) == {"a": "scheduled"}
+
+
+def test_the_run_is_cancelled_as_a_promoted_node_is_opened(race: Race) -> None:
+    step = {"id": "a", "node": "a", "delay": "1 h"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "later", "steps": [step]}))
+    run = int(race.one("select qwf.enqueue_run('later')"))
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s'")
+    race.rows("select _qwf.promote_due()")
+    opening, producer = race.session(), race.session()
+    opening.begin()
+    opening.rows("select qwf.drain_outbox()")
+    producer.start("select qwf.cancel_run(%s)", run)
+    producer.waits()
+    opening.commit()
+    producer.ends()
+    race.settle()
+    assert race.statuses(run) == {"a": "cancelled"}
+    assert race.run_status(run) == "cancelled"

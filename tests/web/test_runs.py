@@ -538,6 +538,29 @@ def test_a_map_shows_its_elements(visit: Visit, db: Db) -> None:
     assert viewer.get(f"/runs/{run}/nodes/all/nope").status_code == 404
 
 
+def test_a_repeat_shows_its_turns(visit: Visit, db: Db) -> None:
+    """The run and the node say at which turn it is, and what is delayed when it starts."""
+    until = {"$from": "item.ready", "$default": False}
+    repeat = {"until": until, "max": 720, "every": "500 s"}
+    nodes = [
+        {"id": "look", "node": "t", "repeat": repeat},
+        {"id": "later", "node": "t", "delay": "9 h"},
+    ]
+    define(db, nodes, "poll")
+    run = one(db, "select qwf.enqueue_run('poll')")
+    report(db, claim(db))
+    viewer = visit("viewer")
+    assert "turn 1 of 720, next in 500 s" in words(viewer.text(f"/runs/{run}"))
+    text = words(viewer.text(f"/runs/{run}/nodes/all/look"))
+    assert "1 of 2 turns completed" in text
+    assert "Turn 1 of 720, next in 500 s" in text
+    states = viewer.get(f"/runs/{run}/states").text
+    assert "turn 1 of 720, next in 500 s" in states
+    shown = words(viewer.text("/workflows/poll"))
+    assert "turn after turn, at most 720, every 500 s" in shown
+    assert "waits 9 h" in shown
+
+
 def test_an_element_took_as_long_as_its_attempts_ran(visit: Visit, db: Db) -> None:
     run, viewer = run_with_elements(db), visit("viewer")
     db.execute("""update qwf.job_attempts set started_at = finished_at - interval '3 s'

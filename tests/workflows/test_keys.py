@@ -68,7 +68,7 @@ TYPES = {
     "widget_choose_one": keys.ChoiceKeys, "widget_text": keys.TextKeys,
     "widget_number": keys.NumberKeys, "widget_file": keys.FileKeys, "pipeline": keys.PipelineKeys,
     "workflow": keys.WorkflowKeys, "retry": keys.Retry, "backoff": keys.Backoff,
-    "expect": keys.Expect,
+    "expect": keys.Expect, "repeat": keys.Repeat,
     "schema": keys.Schema, "input": keys.InputFrom, "expression": ReferenceKeys,
 }  # fmt: skip
 # What stands in the call itself, or is returned.

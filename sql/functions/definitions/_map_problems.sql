@@ -21,7 +21,7 @@ begin
     select p.* from _qwf.expression_problems(p_node -> 'map', p_path || '.map') p
     union all
     select p_path || '.' || k, 'needs a "map"', 'set "map" to the list that the node runs over'
-    from unnest(array['max_parallel', 'min_success']) k
+    from unnest(array['max_parallel', 'min_success', 'stop_when_reached']) k
     where p_node ? k and not p_node ? 'map'
     union all
     select p_path || '.max_parallel', 'must be 1 to 1000000', null
@@ -33,6 +33,14 @@ begin
       when 'number' then v_minimum not between '0' and '1000000'
       when 'string' then v_minimum #>> '{}' !~ '^(100|[1-9]?[0-9])%$'
     end
+    union all
+    select p_path || '.stop_when_reached', 'needs "min_success"',
+      'set "min_success" to the number of elements that are enough'
+    where p_node -> 'stop_when_reached' = 'true' and p_node ? 'map'
+      and not p_node ? 'min_success'
+    union all
+    select p_path || '.min_success', 'must be at least 1 with "stop_when_reached"', null
+    where p_node -> 'stop_when_reached' = 'true' and v_minimum in ('0', '"0%"')
     union all
     select p_path || '.min_success', 'is more than the number of elements in "map"', null
     where jsonb_typeof(v_minimum) = 'number'

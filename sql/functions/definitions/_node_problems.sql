@@ -25,8 +25,10 @@ begin
       _qwf.as_object(v_retry -> 'backoff'), v_keys -> 'backoff', '{}', p_path || '.retry.backoff');
   return query select * from _qwf.input_problems(p_node -> 'inputs', p_path || '.inputs');
   return query select * from _qwf.skip_problems(p_node -> 'skip_if', p_path || '.skip_if');
+  return query select * from _qwf.delay_problems(p_node -> 'delay', p_path || '.delay');
   return query select * from _qwf.expression_problems(p_node -> 'command', p_path || '.command');
   return query select * from _qwf.map_problems(p_node, p_path);
+  return query select * from _qwf.repeat_problems(p_node, p_path);
   return query
     select p_path || rule.path, rule.problem, rule.hint
     from _qwf.node_rules(p_node) rule;

@@ -29,7 +29,8 @@ begin
       select i.id, min(i.place) as place from _qwf.items(v_nodes) i group by i.id
     ), reference as materialized (
       select i.place as reader, e.path, _qwf.segments(e.expression -> '$from') as segments,
-        m.key, i.item ? 'map' and m.key in ('inputs', 'command') as is_mapped
+        m.key, i.item ?| array['map', 'repeat'] and m.key in ('inputs', 'command')
+          or m.key = 'repeat' as is_mapped
       from _qwf.items(v_nodes) i
       cross join lateral jsonb_each(
         i.item || jsonb_build_object('inputs', _qwf.named_inputs(i.item -> 'inputs'))) m

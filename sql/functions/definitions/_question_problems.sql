@@ -33,7 +33,8 @@ begin
       '{id}', p_path) p
     union all
     select p
-    from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema', 'default']) m
+    from jsonb_each(p_step - array[
+      'id', 'kind', 'depends_on', 'skip_if', 'delay', 'schema', 'default']) m
     cross join lateral _qwf.expression_problems(m.value, p_path || '.' || m.key) p
     union all
     select p

@@ -2,7 +2,7 @@
 -- Purpose: Reports what is wrong with a skip_if.
 -- Guarantees: Only true, false and expressions pass. An object without an operator, for example
 --   with a misspelt one, would always be true.
--- Called by: _node_problems, _step_problems.
+-- Called by: _node_problems, _repeat_problems, _step_problems.
 
 begin;
 

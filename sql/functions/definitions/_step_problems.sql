@@ -33,6 +33,7 @@ begin
       case when p_step ?| array['node', 'command']
         then 'in a step it says what the step is: leave it out for a node' end)::_qwf.problem;
   end if;
+  return query select * from _qwf.delay_problems(p_step -> 'delay', p_path || '.delay');
   return query select * from _qwf.skip_problems(p_step -> 'skip_if', p_path || '.skip_if');
 end $$;
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/definitions/_without_bad_keys
 -- Purpose: Returns a workflow without the keys of its node steps that have problems, so that the
 --   rest can be compiled and all problems are found at once.
--- Guarantees: Keeps what compiling tolerates whatever it holds: inputs, command, skip_if, map.
+-- Guarantees: Keeps what compiling tolerates whatever it holds: inputs, command, skip_if, map,
+--   repeat, delay.
 --   Never raises.
 -- Called by: preview_graph, register_workflow.
 
@@ -19,7 +20,8 @@ as $$
         select split_part(p.path, '.', 2) as key
         from _qwf.node_problems(s.item, 'steps') p) k
       where k.key not in (
-        'id', 'kind', 'workflow', 'depends_on', 'inputs', 'command', 'skip_if', 'map'))
+        'id', 'kind', 'workflow', 'depends_on', 'inputs', 'command', 'skip_if', 'map',
+        'repeat', 'delay'))
     else s.item end order by s.place))
   from jsonb_array_elements(p_workflow -> 'steps') with ordinality as s (item, place)
   having count(*) > 0

@@ -7,7 +7,7 @@
 begin;
 
 create function _qwf.drawn_node(p_node qwf.graph_nodes, p_title text) returns jsonb
-language sql immutable
+language sql stable
 as $$
   select jsonb_strip_nulls(jsonb_build_object(
     'idx', p_node.idx, 'id', p_node.node_id, 'step', p_node.step_id, 'title', p_title,
@@ -19,8 +19,13 @@ as $$
     'on_failure', nullif(p_node.on_failure, 'fail'), 'run_if', nullif(p_node.run_if, 'compensates'),
     'compensates', to_jsonb(p_node.compensates),
     'may_skip', nullif(coalesce(p_node.skip_if, 'false') <> 'false', false),
+    'delay', p_node.delay,
+    'repeat', case when p_node.repeat is not null then jsonb_build_object(
+      'max', p_node.repeat -> 'max', 'every_s', extract(epoch from _qwf.as_interval(
+        p_node.repeat -> 'every'))) end,
     'map', nullif(p_node.map is not null, false), 'max_parallel', p_node.max_parallel,
     'min_success', p_node.min_success,
+    'stop_when_reached', nullif(p_node.stop_when_reached, false),
     'asks', case when p_node.input_spec is not null then jsonb_build_object(
       'widget', p_node.input_spec -> 'widget',
       'prompt', case jsonb_typeof(p_node.input_spec -> 'prompt')

@@ -29,7 +29,8 @@ as $$
       e.expression -> '$default'
     from jsonb_array_elements(p_graph -> 'nodes') n
     cross join lateral _qwf.expressions(jsonb_build_array(
-      n -> 'inputs', n -> 'skip_if', n -> 'map', n -> 'input_spec'), '') e
+      n -> 'inputs', n -> 'skip_if', n -> 'map', n -> 'input_spec', n -> 'repeat',
+      n -> 'delay'), '') e
     where n::text ~ '"[$]context"' and e.expression -> '$from' ->> 0 = '$context'
   ), input as (
     select r.path, bool_or(r.required) as required,

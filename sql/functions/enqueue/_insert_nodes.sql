@@ -47,7 +47,7 @@ begin
       case when k.status = 'skipped' then p_now end
     from qwf.graph_nodes n
     cross join lateral (
-      select num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates) > 0) g (guarded)
+      select num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0) g (guarded)
     cross join lateral (
       select g.guarded, case
           when n.compensates is not null then 'skipped'

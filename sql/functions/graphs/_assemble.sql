@@ -45,9 +45,8 @@ begin
       coalesce(jsonb_agg(r.id) filter (where r.is_files), '[]') as files,
       bool_or(r.id = '$run') as run
     from node n
-    cross join lateral _qwf.nodes_read(
-      jsonb_build_array(
-        n.node -> 'map', n.node -> 'inputs', n.node -> 'skip_if', n.node -> 'input_spec')) r
+    cross join lateral _qwf.nodes_read(jsonb_build_array(n.node -> 'map', n.node -> 'inputs',
+        n.node -> 'skip_if', n.node -> 'input_spec', n.node -> 'repeat', n.node -> 'delay')) r
     left join node s on s.id = r.id and not r.is_files
     group by n.idx
   )

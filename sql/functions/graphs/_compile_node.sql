@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/graphs/_compile_node
 -- Purpose: Compiles one node of a pipeline into a row of graph_nodes, as JSON.
 -- Guarantees: Inputs that need nothing from run time are resolved here, and has_refs is then false.
---   Those of a map are not, because they are resolved for each element anyway. The node's own
---   skip_if overrides the one of its step.
+--   Those of a map are not, because they are resolved for each element anyway. A node that repeats
+--   is a map, of which the first element is null. The node's own skip_if overrides the one of its
+--   step.
 -- Called by: _compile_node_step, _compile_step.
 
 begin;
@@ -20,7 +21,7 @@ begin
     v_inputs := v_inputs
       || jsonb_build_object('command', _qwf.with_absolute_references(p_node -> 'command', p_names));
   end if;
-  if v_inputs::text !~ '"[$]from": [[]' and not p_node ? 'map' then
+  if v_inputs::text !~ '"[$]from": [[]' and not p_node ?| array['map', 'repeat'] then
     v_static := _qwf.resolve(v_inputs, '{}');
     v_inputs := coalesce(v_static.value, v_inputs);
   end if;
@@ -46,11 +47,16 @@ begin
     'compensates', (
       select jsonb_agg((p_step ->> 'id') || '/' || c)
       from jsonb_array_elements_text(_qwf.as_list(p_node -> 'compensates')) c),
-    'map', (_qwf.compile_map(p_node -> 'map', p_names)).value,
+    'map', case when p_node ? 'repeat' then '[null]'
+      else (_qwf.compile_map(p_node -> 'map', p_names)).value end,
+    'delay', case when p_node ? 'delay' then jsonb_build_array(
+      _qwf.with_absolute_references(p_node -> 'delay', p_names)) end,
+    'repeat', _qwf.with_absolute_references(p_node -> 'repeat', p_names),
     'max_parallel', (p_node -> 'max_parallel')::int,
     'min_success', case jsonb_typeof(p_node -> 'min_success')
       when 'number' then (p_node -> 'min_success')::int::text
       else p_node ->> 'min_success' end,
+    'stop_when_reached', p_node -> 'stop_when_reached',
     'max_attempts', (p_node #> '{retry,max_attempts}')::int,
     'max_losses', (p_node #> '{retry,max_losses}')::int,
     'backoff', p_node #> '{retry,backoff}',

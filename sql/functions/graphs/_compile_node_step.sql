@@ -3,8 +3,9 @@
 --   its checks and its problems.
 -- Guarantees: The id of the row is the id of the step. What other steps wait for is that row, and
 --   the row itself waits for what the step waits for. Only its inputs and its command read the
---   elements of its map. A step that runs a workflow is a job of the engine's queue; p_child is the
---   graph of that workflow and the schema of its inputs, null for a node or an unknown workflow.
+--   elements of its map, or the last turn, which the end of a repeat reads, too. A step that runs a
+--   workflow is a job of the engine's queue; p_child is the graph of that workflow and the schema
+--   of its inputs, null for a node or an unknown workflow.
 -- Called by: _compile_step.
 
 begin;
@@ -18,15 +19,16 @@ as $$
 declare
   v_id text := p_step ->> 'id';
   v_step jsonb := p_step || jsonb_build_object('inputs', _qwf.named_inputs(p_step -> 'inputs'));
-  v_names jsonb := p_names || case when p_step ? 'map'
+  v_names jsonb := p_names || case when p_step ?| array['map', 'repeat']
     then jsonb '{"item": {"kind": "element"}, "index": {"kind": "element"}}' else '{}' end;
   v_problems _qwf.problem[] := array(
     select p
-    from _qwf.reference_problems(v_step - array['inputs', 'command'], p_path, p_names) p
+    from _qwf.reference_problems(v_step - array['inputs', 'command', 'repeat'], p_path, p_names) p
     union all
     select p
     from _qwf.reference_problems(
-      jsonb_build_object('inputs', v_step -> 'inputs', 'command', v_step -> 'command'),
+      jsonb_build_object('inputs', v_step -> 'inputs', 'command', v_step -> 'command',
+        'repeat', v_step -> 'repeat'),
       p_path, v_names) p
     union all
     select (p_path || '.map', m.error, null)::_qwf.problem

@@ -12,7 +12,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_spec jsonb := p_step - array['id', 'kind', 'depends_on', 'skip_if', 'display_name'];
+  v_spec jsonb := p_step - array['id', 'kind', 'depends_on', 'skip_if', 'delay',
+    'display_name'];
 begin
   select v_spec || coalesce(jsonb_object_agg(m.key, jsonb_build_object('$value', m.value)), '{}')
   into v_spec
@@ -30,6 +31,8 @@ begin
     'light', false,
     'on_failure', 'fail',
     'requires', jsonb '{}',
+    'delay', case when p_step ? 'delay' then jsonb_build_array(
+      _qwf.with_absolute_references(p_step -> 'delay', p_names)) end,
     'skip_if', _qwf.with_absolute_references(p_step -> 'skip_if', p_names),
     'input_spec', _qwf.with_absolute_references(v_spec, p_names));
 end $$;

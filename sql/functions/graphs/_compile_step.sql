@@ -21,6 +21,7 @@ declare
       p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs),
       p_path, p_names) p);
   v_given jsonb := jsonb '{"checks": []}';
+  v_skip_if jsonb := _qwf.with_absolute_references(p_step -> 'skip_if', p_names);
   v_shape jsonb;
   v_names jsonb;
 begin
@@ -39,8 +40,8 @@ begin
       || jsonb_build_object('pipeline', jsonb_build_object(
         'kind', 'pipeline', 'inputs', v_given -> 'inputs',
         'declared', coalesce(p_pipeline #> '{inputs,properties}', '{}')));
-    v_problems := v_problems
-      || array(select p from jsonb_populate_recordset(null::_qwf.problem, v_given -> 'problems') p)
+    v_problems := v_problems || array(
+        select p from jsonb_populate_recordset(null::_qwf.problem, v_given -> 'problems') p)
       || array(select p from _qwf.reference_problems(
         v_shape -> 'references', p_path || '.pipeline', v_names) p)
       || array(
@@ -51,10 +52,9 @@ begin
         cross join lateral _qwf.compile_map(n.node -> 'map', v_names) m where m.error is not null);
     v_part := v_part || jsonb_build_object(
       'nodes', (
-        select coalesce(jsonb_agg(
-            _qwf.compile_node(n.node, p_step,
-              _qwf.with_absolute_references(p_step -> 'skip_if', p_names), v_names)
+        select coalesce(jsonb_agg(_qwf.compile_node(n.node, p_step, v_skip_if, v_names)
               || jsonb_build_object('depends_on', coalesce(n.node -> 'depends_on', '[]'))
+              || _qwf.step_delay(p_step, n.node, p_names, v_names)
             order by n.place), '[]')
         from jsonb_array_elements(v_shape -> 'nodes') with ordinality as n (node, place)),
       'name', jsonb_build_object('id', v_id, 'leaves', v_shape -> 'leaves',

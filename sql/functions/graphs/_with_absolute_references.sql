@@ -4,7 +4,7 @@
 -- Guarantees: p_names says what the first segment of a path stands for; a name that it lacks is run
 --   context. Never raises. A malformed reference stays as it is, because the checks report it.
 -- Called by: _absolute_reference, _compile_map, _compile_node, _compile_outputs, _compile_question,
---   _compile_step, _context_needs, _step_inputs.
+--   _compile_step, _context_needs, _step_delay, _step_inputs.
 
 begin;
 

@@ -20,11 +20,12 @@ declare
   v_inputs jsonb;
   v_size bigint;
   v_length int := case jsonb_typeof(p_list) when 'array' then jsonb_array_length(p_list) end;
+  v_repeat jsonb;
   v_problem text;
   v_opened _qwf.opened;
   v_count _qwf.node_count;
 begin
-  select _qwf.fold(n.inputs, p_scope) into v_inputs
+  select _qwf.fold(n.inputs, p_scope), n.repeat into v_inputs, v_repeat
   from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
   where j.id = p_job;
   v_size := octet_length(v_inputs::text);
@@ -34,6 +35,9 @@ begin
     when v_length > s.max_elements
       then format('QW004: map is a list of %s, at most %s fit (max_elements of qwf.settings)',
         v_length, s.max_elements)
+    when (v_repeat -> 'max')::int > s.max_elements
+      then format('QW004: repeat has %s turns, at most %s fit (max_elements of qwf.settings)',
+        v_repeat -> 'max', s.max_elements)
     when v_length * v_size > 64 * s.max_value_bytes::bigint
       then format('QW005: %s elements share inputs of %s bytes each, which is too much together: '
         'pass a file or an id, and what differs through item', v_length, v_size)
@@ -55,7 +59,7 @@ begin
     perform _qwf.add_waits(array[p_job]), _qwf.announce_trouble(array[p_job]);
     return v_opened;
   end if;
-  v_count := _qwf.insert_elements(p_job, p_list, v_inputs);
+  v_count := _qwf.insert_elements(p_job, p_list, v_inputs, 0, null);
   update qwf.jobs j set
     elements = v_length, remaining_deps = -v_count.closed,
     failed_elements = v_length + v_count.closed, progress = 0,

@@ -1,10 +1,12 @@
 -- Deploy qwf:functions/maps/_map_verdict
--- Purpose: Ends a map if nothing of it is left to wait for, or if it can no longer succeed.
+-- Purpose: Ends a map if nothing of it is left to wait for, if it can no longer succeed, or if
+--   enough of its elements have completed.
 -- Guarantees: It fails as soon as min_success cannot be reached, with the error of the first failed
---   element; it completes when every element has ended, with their outputs in the order of the
---   list, null for one that failed or was skipped.
+--   element; it completes when every element has ended, with stop_when_reached as soon as
+--   min_success have, with their outputs in the order of the list, null for one that failed, was
+--   skipped or is stopped. A repeat is judged by its last turn, and is blocked if it goes on.
 -- Locks: the map, of a run the caller has locked.
--- Called by: _expand_map, _open_guarded, _settle_maps.
+-- Called by: _expand_map, _next_turn, _open_guarded, _settle_maps.
 
 begin;
 
@@ -26,10 +28,15 @@ begin
       when right(n.min_success, 1) = '%'
         then ceil(j.elements * rtrim(n.min_success, '%')::numeric / 100)
       else n.min_success::numeric
-    end as needed into v_map
+    end as needed, n.stop_when_reached, n.repeat is not null as repeats into v_map
   from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
   where j.id = p_map;
-  if v_map.elements - v_map.failed_elements < v_map.needed then
+  if v_map.repeats and v_map.remaining_deps = 0 then
+    v_output := _qwf.turn_verdict(p_map);
+    if v_output is null then
+      return 'blocked';  -- the next turn
+    end if;
+  elsif v_map.elements - v_map.failed_elements < v_map.needed then
     select _qwf.clip(format('%s of %s elements failed, %s must succeed; %s: %s',
         v_map.failed_elements, v_map.elements, v_map.needed, j.node_id,
         coalesce(j.last_error, j.status::text)), s.max_error_bytes)
@@ -38,7 +45,9 @@ begin
     where j.parent_id = p_map and j.status in ('failed', 'cancelled')
     order by j.finished_at, j.element
     limit 1;
-  elsif v_map.remaining_deps = 0 then
+  elsif v_map.remaining_deps = 0 or v_map.stop_when_reached
+    and v_map.elements - v_map.failed_elements - v_map.remaining_deps >= v_map.needed
+  then
     select s.max_value_bytes * 16::bigint into v_max from qwf.settings s;
     select coalesce(sum(octet_length(j.output::text)), 0) into v_size
     from qwf.jobs j where j.parent_id = p_map;

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/maps/_settle_maps
--- Purpose: Subtracts ended elements from their maps, and ends each map or opens its next elements.
+-- Purpose: Subtracts ended elements from their maps, and ends each map, opens its next elements or
+--   begins the next turn of a repeat.
 -- Guarantees: One update per map, however many of its elements ended. An element that was never
 --   queued had no slot of max_parallel to give back. A map that ended early is returned once more,
 --   as cancelled, when its last element has ended: only then its dependants go on.
@@ -41,7 +42,9 @@ begin
   loop
     v_status := case when v_map.status = 'blocked' then _qwf.map_verdict(v_map.id)
       when v_map.remaining_deps = 0 then 'cancelled' end;
-    if v_status = 'blocked' then
+    if v_status = 'blocked' and v_map.remaining_deps = 0 then
+      return next _qwf.next_turn(v_map.id);
+    elsif v_status = 'blocked' then
       return query select * from _qwf.open_elements(v_map.id, v_map.freed);
     elsif v_status is not null then
       return next (v_map.id, v_map.run_id, v_status, null)::_qwf.opened;

@@ -41,7 +41,7 @@ begin
     graph_id = p_graph, node_idx = case when j.parent_id is null then n.idx end,
     inputs = case when j.parent_id is null then n.inputs else j.inputs end,
     guarded = j.parent_id is null
-      and num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates) > 0,
+      and num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0,
     on_failure = case when j.parent_id is null or n.on_failure = 'ask' then n.on_failure
       else 'fail' end,
     queue = n.queue, task = n.task, max_attempts = n.max_attempts, max_losses = n.max_losses,
@@ -61,7 +61,7 @@ begin
   select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task,
     case when n.compensates is null then 'blocked' else 'skipped' end::qwf.job_status,
     p_run.project, p_run.priority, n.inputs, n.input_spec,
-    num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates) > 0,
+    num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0,
     n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
     n.vram_mb, n.requires, n.limit_by,
     _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, v_now,

@@ -6,7 +6,8 @@
 --   resumes if its only reason is its own failure, or an element that was named: its completed
 --   elements are reused. Compensation nodes are skipped again. If one is named, it runs again and
 --   all else stays as it is. A map with elements that never had inputs does not: its list is read
---   again.
+--   again. Nor does a repeat whose last turn was one too many: it begins anew, unless its max is
+--   now higher.
 -- Called by: retry_plan, _line_up_again, _mend_run.
 
 begin;
@@ -61,7 +62,9 @@ begin
     left join node b on b.idx = f.before
     left join lateral (
       select not coalesce(bool_or(e.attempt = 0 and (e.status = 'failed'
-            or e.input_spec is not null)), false) as resumes,
+            or e.input_spec is not null)), false)
+          and (bool_or(e.status in ('failed', 'cancelled') or e.node_id = p_from_node)
+            or n.max_turns > n.elements is not false) as resumes,
         count(*) filter (where e.status not in ('failed', 'cancelled')
           and e.node_id is distinct from p_from_node) as reused
       from qwf.jobs e where e.parent_id = n.job_id

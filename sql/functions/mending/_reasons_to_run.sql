@@ -12,8 +12,8 @@ begin;
 create function _qwf.reasons_to_run(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
 returns table (
-  node_id text, idx int, job_id bigint, elements int, compensates boolean, changed text,
-  failed text)
+  node_id text, idx int, job_id bigint, elements int, max_turns int, compensates boolean,
+  changed text, failed text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -41,7 +41,7 @@ begin
       where p_graph <> p_run.graph_id and not exists (
         select from qwf.graph_nodes n where n.graph_id = p_graph and n.node_id = o.node_id)
     )
-    select n.node_id, n.idx, o.id, o.elements, n.compensates is not null,
+    select n.node_id, n.idx, o.id, o.elements, (n.repeat -> 'max')::int, n.compensates is not null,
       case
         when o.id is null then 'it is new'
         when n.compensates is not null then null
@@ -69,7 +69,7 @@ begin
     left join lateral (
       select format('it reads %s of the context, which changed', array_to_string(k.path, '.'))
         as reason
-      from (select jsonb_build_array(n.inputs, n.map, n.skip_if, n.input_spec) as value) v
+      from (select jsonb_build_array(n.inputs, n.map, n.skip_if, n.input_spec, n.repeat) as value) v
       cross join lateral _qwf.absolute_paths(v.value) p
       cross join lateral (select array(select jsonb_array_elements_text(p - 0)) as path) k
       where p_context <> p_run.context and v.value::text ~ '"[$]context"'

@@ -18,18 +18,21 @@ declare
   v_map record;
 begin
   for v_map in
-    select m.id, n.max_parallel
+    select m.id, n.max_parallel, n.repeat is not null as repeats
     from qwf.jobs m join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
     where m.id = any (p_maps)
     order by m.id
   loop
+    if v_map.repeats then
+      perform _qwf.drop_later_turns(v_map.id, p_from_node);
+    end if;
     delete from qwf.cancel_requests c using qwf.jobs j
     where j.parent_id = v_map.id and c.job_id = j.id;
     delete from qwf.run_files f using qwf.jobs j
     where j.parent_id = v_map.id and j.node_id = p_from_node and f.job_id = j.id;
     update qwf.jobs j set
       status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
-      input_spec = null, queued_at = null, finished_at = null,
+      input_spec = null, queued_at = null, run_at = null, finished_at = null,
       avoid_host = null, avoid_until = null,
       last_error = null, last_exit_code = null, progress = null, progress_message = null
     where j.parent_id = v_map.id

@@ -21,13 +21,19 @@ as $$
   from qwf.graph_edges e
   join qwf.jobs d on d.run_id = p_job.run_id and d.node_idx = e.from_idx
   where e.graph_id = p_job.graph_id and e.to_idx = p_job.node_idx and p_job.elements is null
-    and d.status not in ('completed', 'skipped')
-    and (d.status not in ('failed', 'cancelled')
-      or (d.elements is not null and d.remaining_deps > 0)
-      or (p_job.run_if is null and (d.status, d.on_failure) <> ('failed', 'continue')))
+    and (d.elements is not null and d.remaining_deps > 0
+      or d.status not in ('completed', 'skipped', 'failed', 'cancelled')
+      or d.status in ('failed', 'cancelled') and p_job.run_if is null
+        and (d.status, d.on_failure) <> ('failed', 'continue'))
   union all
-  select format('it is a map: %s of its %s elements have not ended', p_job.remaining_deps,
-    p_job.elements)
+  select coalesce(
+    'it repeats: ' || (
+      select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
+      from qwf.graph_nodes n
+      join qwf.jobs t on t.parent_id = p_job.id and t.element = p_job.elements - 1
+      where n.graph_id = p_job.graph_id and n.idx = p_job.node_idx and n.repeat is not null),
+    format('it is a map: %s of its %s elements have not ended', p_job.remaining_deps,
+      p_job.elements))
   where p_job.elements is not null
   union all
   select case when m.finished_at is null

@@ -34,18 +34,19 @@ begin
         'parent_node', (select p.node_id from qwf.jobs p where p.id = r.parent_id),
         'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
       'nodes', coalesce(n.nodes, '[]'),
-      'tries', coalesce((
-        select jsonb_agg(to_jsonb(t) - 'run_id' order by t.try)
+      'tries', coalesce((select jsonb_agg(to_jsonb(t) - 'run_id' order by t.try)
         from qwf.run_tries t where t.run_id = r.id), '[]')) into v_status
   from qwf.runs r
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
       'job_id', j.id, 'node_id', j.node_id, 'step_id', split_part(j.node_id, '/', 1),
-      'status', j.status,
-      'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
+      'status', j.status, 'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
       'progress', case when j.status = 'completed' then 1 else j.progress end,
-      'message', j.progress_message, 'error', j.last_error, 'worker', j.claimed_by,
-      'started_at', j.claimed_at, 'finished_at', j.finished_at,
+      'message', coalesce(j.progress_message, (
+        select m.message from qwf.run_nodes m
+        where m.run_id = j.run_id and m.idx = j.node_idx)),
+      'error', j.last_error, 'worker', j.claimed_by, 'started_at', j.claimed_at,
+      'finished_at', j.finished_at,
       'seconds', extract(epoch from
         coalesce(j.finished_at, case when j.status = 'running' then v_now end) - j.claimed_at),
       'depends_on', coalesce(v_needs -> j.node_idx::text, '[]')

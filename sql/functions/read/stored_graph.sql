@@ -46,7 +46,8 @@ begin
       from _qwf.drawn_edges(v_graph.id) e),
     'inputs', _qwf.graph_inputs(jsonb_build_object('checks', v_graph.context_checks, 'nodes', (
       select coalesce(jsonb_agg(jsonb_build_object('inputs', n.inputs, 'skip_if', n.skip_if,
-        'map', n.map, 'input_spec', n.input_spec)), '[]')
+        'map', n.map, 'input_spec', n.input_spec, 'repeat', n.repeat,
+        'delay', n.delay)), '[]')
       from qwf.graph_nodes n where n.graph_id = v_graph.id))),
     'problems', jsonb '[]');
 end $$;

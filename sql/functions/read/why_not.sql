@@ -38,7 +38,10 @@ begin
           then ', in ' || date_trunc('second', v_job.run_at - v_now) end,
         case when v_job.start_by > v_job.run_at and v_job.attempt = 0 then
           ': it is debounced, and a call with its key may put it off until ' || v_job.start_by end,
-        ', after: ' || left(v_job.last_error, 200));
+        coalesce(', after: ' || left(v_job.last_error, 200), (
+          select ', which is its delay' from qwf.graph_nodes n
+          where n.graph_id = v_job.graph_id and n.idx = v_job.node_idx and v_job.attempt = 0
+            and n.delay is not null)));
     when 'awaiting_input' then
       return query select * from _qwf.why_asked(v_job);
     when 'blocked' then

@@ -3,7 +3,7 @@
 --   resolved.
 -- Guarantees: QW005 when a value was found but violates its schema, else QW004. At most about
 --   max_error_bytes: a path that a reference computes can be as long as the value it comes from.
--- Called by: _insert_elements, _open_node, _resolve_inputs, _run_outcome.
+-- Called by: _insert_elements, _open_node, _resolve_inputs, _run_outcome, _turn_verdict.
 
 begin;
 

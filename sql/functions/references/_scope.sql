@@ -4,7 +4,7 @@
 --   many the run has; all nodes for one that reads its run. Outputs of skipped nodes are absent;
 --   those of failed or cancelled nodes are null. Of its run a node sees how it ends, which is null
 --   while that is open. Inlined into the query of its caller.
--- Called by: _open_guarded, _resolve_inputs, _run_outcome.
+-- Called by: _next_turn, _open_guarded, _resolve_inputs, _run_outcome, _turn_verdict.
 
 begin;
 

@@ -33,7 +33,7 @@ as $$
   union all
   select o.run_id,
     (o.status in ('completed', 'failed', 'skipped'))::int + coalesce((o.elements).closed, 0),
-    (o.status = 'queued')::int + coalesce((o.elements).active, 0),
+    (o.status in ('queued', 'scheduled'))::int + coalesce((o.elements).active, 0),
     (o.status = 'awaiting_input')::int + coalesce((o.elements).waiting, 0),
     case when o.status = 'failed' then (
       select (j.on_failure = 'continue' and j.parent_id is null)::int

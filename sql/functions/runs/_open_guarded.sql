@@ -1,8 +1,11 @@
 -- Deploy qwf:functions/runs/_open_guarded
--- Purpose: Opens guarded nodes: evaluates skip_if, asks an input, expands a map, queues the others.
--- Guarantees: A reference that cannot be resolved, or that raises, fails only that node, with
---   QW004; with on_failure ask a person decides. A compensation node is skipped if nothing
---   that it takes back has completed. Only a map writes in the subtransaction of its node.
+-- Purpose: Opens guarded nodes: evaluates skip_if, delays the node, asks an input, expands a map,
+--   queues the others.
+-- Guarantees: A node that is skipped does not wait; one that waits is scheduled once, and opened
+--   when _promote_due finds it due. A reference that cannot be resolved, or that raises, fails only
+--   that node, with QW004; with on_failure ask a person decides. A compensation node is skipped if
+--   nothing that it takes back has completed. Only a map and a delay write in the subtransaction of
+--   their node.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: errors that pass (see _is_passing_error), 57014.
@@ -21,13 +24,17 @@ declare
   v_scope jsonb;
   v_skip _qwf.resolution;
   v_asked _qwf.resolution;  -- the question, or the list of a map
-  v_map _qwf.opened;
+  v_map _qwf.opened;  -- what a map, or a delay, has made of it
+  v_delay _qwf.resolution;
 begin
   for v_node in
-    select j.id, j.run_id, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
+    select j.id, j.run_id, j.elements,
+      case when j.run_at is null or j.run_at = r.run_at then n.delay end as delay,
+      n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
       n.reads_run, n.compensates is not null
         and not _qwf.has_completed(j.run_id, n.graph_id, n.compensates) as idle
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+    join qwf.runs r on r.id = j.run_id
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
   loop
@@ -35,7 +42,9 @@ begin
       return next _qwf.open_node(v_node.id, row(jsonb 'true', null)::_qwf.resolution, null, false);
       continue;
     elsif v_node.elements is not null then  -- a retried map with nothing left to run
-      return next (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
+      v_map := (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
+      return next case when v_map.status = 'blocked'
+        then _qwf.next_turn(v_node.id) else v_map end;
       continue;
     end if;
     begin
@@ -44,7 +53,12 @@ begin
       select s.scope into v_scope
       from _qwf.scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files, v_node.reads_run) s;
       v_skip := _qwf.resolve(coalesce(v_node.skip_if, 'false'), v_scope);
-      if v_skip.error is null and not _qwf.is_true(v_skip.value) then
+      if v_skip.error is null and not _qwf.is_true(v_skip.value) and v_node.delay is not null then
+        v_delay := _qwf.delay_end(v_node.delay, v_scope);
+        v_skip.error := v_delay.error;
+        v_map := _qwf.delay_node(v_node.id, v_delay);
+      end if;
+      if v_skip.error is null and not _qwf.is_true(v_skip.value) and v_map.id is null then
         v_asked := _qwf.resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);
         if v_node.input_spec is not null and v_asked.error is null then
           v_asked.value := _qwf.without_null_options(v_node.input_spec, v_asked.value);

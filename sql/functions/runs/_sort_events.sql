@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/runs/_sort_events
 -- Purpose: Sorts events and opened nodes by what follows: nodes that have ended, have failed or are
 --   ready, and runs in which nodes have to stop.
--- Guarantees: A node that goes back to the queue of a run that is over or ending has to stop.
+-- Guarantees: A node that goes back to the queue of a run that is over or ending has to stop, and
+--   so have the elements that are left of a map that completed early.
 -- Called by: _apply_events.
 
 begin;
@@ -29,7 +30,8 @@ begin
     from unnest(p_events) e
     union all
     select o.id, o.run_id, o.status in ('completed', 'skipped', 'cancelled'),
-      o.status = 'failed', false, false
+      o.status = 'failed', false, o.status = 'completed' and (
+        select m.remaining_deps > 0 from qwf.jobs m where m.id = o.id)
     from unnest(p_opened) o
   ) n (id, run_id, ended, failed, ready, stop);
   return v_sorted;

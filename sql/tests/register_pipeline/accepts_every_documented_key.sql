@@ -28,8 +28,10 @@ select is_empty($$ select qwf_test.problems('pipeline', '{
      "max_parallel": 4, "min_success": "90%", "limit_by": "api", "on_failure": "continue",
      "inputs": {"box": {"$from": "item.box"}, "place": {"$from": "index"}}},
     {"id": "some", "map": [1, 2, {"$from": "pipeline.image"}], "min_success": 2,
-     "on_failure": "ask"},
-    {"id": "clean_up", "depends_on": ["each"], "run_if": "all_done"},
+     "stop_when_reached": true, "on_failure": "ask"},
+    {"id": "poll", "inputs": {"last": {"$from": "item"}, "command_": {"$from": "index"}},
+     "repeat": {"until": {"$from": "item.ready"}, "max": 720, "every": "30 s"}},
+    {"id": "clean_up", "depends_on": ["each"], "delay": "5 min", "run_if": "all_done"},
     {"id": "call", "command": ["do.sh", "--n", 3, {"$from": "pipeline.image"}], "timeout": 90.5,
      "retry": {"backoff": {"base": 1, "factor": 2, "max": 600}}}]}') $$, 'none is refused');
 

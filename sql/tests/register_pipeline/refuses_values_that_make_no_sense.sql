@@ -1,5 +1,5 @@
 begin;
-select plan(48);
+select plan(59);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
@@ -29,6 +29,22 @@ from (values
     'min_success: must be a number of elements or a percentage'),
   ('{"map": [], "min_success": "most"}',
     'min_success: must be a number of elements or a percentage'),
+  ('{"stop_when_reached": true}', 'stop_when_reached: needs a "map"'),
+  ('{"map": [1], "stop_when_reached": true}', 'stop_when_reached: needs "min_success"'),
+  ('{"map": [1], "min_success": 0, "stop_when_reached": true}',
+    'min_success: must be at least 1 with "stop_when_reached"'),
+  ('{"repeat": {"max": 3}}', 'repeat.until: is missing'),
+  ('{"repeat": {"until": true}}', 'repeat.max: is missing'),
+  ('{"repeat": {"until": true, "max": 0}}', 'repeat.max: must be 1 to 1000000'),
+  ('{"repeat": {"until": "done", "max": 1}}',
+    'repeat.until: must be true, false or an expression'),
+  ('{"repeat": {"until": true, "max": 1, "every": "0 s"}}',
+    'repeat.every: must be a duration of at most a year'),
+  ('{"map": [1], "repeat": {"until": true, "max": 1}}', 'repeat: cannot be combined with "map"'),
+  ('{"delay": "soon"}',
+    'delay: must be a duration, or an expression that gives a duration or a time'),
+  ('{"delay": 0}',
+    'delay: must be a duration, or an expression that gives a duration or a time'),
   ('{"gpu": "yes"}', 'gpu: must be of type boolean, not string'),
   ('{"model": "m"}', 'model: needs a queue with a GPU'),
   ('{"vram_mb": 5}', 'vram_mb: needs a queue with a GPU'),

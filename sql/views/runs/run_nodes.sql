@@ -10,7 +10,15 @@ create view qwf.run_nodes as
 select
   j.run_id, j.node_idx as idx, j.id as job_id, j.status, j.attempt,
   case when j.status = 'completed' then 1 else j.progress end as progress,
-  left(j.progress_message, 200) as message,
+  coalesce(left(j.progress_message, 200), case
+    when j.elements is not null then (
+      select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
+      from qwf.graph_nodes n
+      join qwf.jobs t on t.parent_id = j.id and t.element = j.elements - 1
+      where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)
+    when j.status = 'scheduled' and j.attempt = 0
+      then _qwf.spell_turn(null, null, j.status, j.run_at)
+  end) as message,
   left(case when starts_with(j.last_error, 'Traceback')
     then (regexp_match(right(j.last_error, 400), e'([^\n]+)[[:space:]]*$'))[1]
     else split_part(left(j.last_error, 400), e'\n', 1) end, 200) as error,
@@ -44,7 +52,8 @@ comment on column qwf.run_nodes.status is 'State of that job.';
 comment on column qwf.run_nodes.attempt is 'Number of its last attempt; 0: none yet.';
 comment on column qwf.run_nodes.progress is 'How far it is, from 0 to 1; null: it has not said.';
 comment on column qwf.run_nodes.message is
-  'The last message about its progress, cut to 200 characters.';
+  'The last message about its progress, cut to 200 characters; of a repeat, at which turn '
+  'it is; of a node that waits, when it starts.';
 comment on column qwf.run_nodes.error is
   'Of its last error the line that says what is wrong, cut to 200 letters.';
 comment on column qwf.run_nodes.worker is 'Worker that had it last.';

@@ -787,13 +787,15 @@ class Model:
         elements = [self.jobs[job_id] for job_id in job.elements]
         counted = [e for e in elements if e.id not in job.missing]
         failed = sum(e.status in ("failed", "cancelled") for e in counted)
+        completed = len(counted) - failed
         if len(elements) - failed < self._needed(job):
             self._jam()
             self._close(job, "failed")
-        elif not job.missing:
+        elif not job.missing or (job.node.stops and completed >= self._needed(job)):
             self._jam()
             self._close(job, "completed")
-            job.output, job.failed = [e.output for e in elements], False
+            done = [e.output if e.status == "completed" else None for e in elements]
+            job.output, job.failed = done, False
         else:
             waiting = [e for e in elements if e.status == "blocked"]
             busy = sum(e.id in job.missing and not e.stuck for e in elements) - len(waiting)

@@ -24,6 +24,7 @@ class Node:
     each: Json = None  # the list of a map
     max_parallel: int | None = None
     min_success: int | str | None = None
+    stops: bool = False  # when min_success is reached
     on_failure: str = "fail"
     cleans_up: bool = False
     takes_back: tuple[str, ...] = ()  # it compensates these
@@ -236,6 +237,23 @@ WORKFLOWS: dict[str, list[Json]] = {
             ],
         ),
     ],
+    "first": [
+        pipe(
+            "s",
+            nodes=[
+                node(
+                    "m",
+                    map=[1, 2, 3, 4],
+                    min_success=2,
+                    stop_when_reached=True,
+                    max_parallel=3,
+                    retry=RETRY,
+                    **GO_ON,
+                ),
+                node("b", "m", inputs={"all": ref("m")}),
+            ],
+        ),
+    ],
     "maps_ask": [
         pipe(
             "s",
@@ -321,6 +339,7 @@ def expand(workflow: str) -> list[Node]:
                     each=point(n["map"], steps, step) if "map" in n else None,
                     max_parallel=n.get("max_parallel"),
                     min_success=n.get("min_success"),
+                    stops=n.get("stop_when_reached", False),
                     on_failure=n.get("on_failure", "fail"),
                     cleans_up="run_if" in n or "compensates" in n,
                     takes_back=tuple(f"{step['id']}/{name}" for name in n.get("compensates", [])),

@@ -143,10 +143,11 @@ class DefinitionParts:
             where = f"{key} of {what}"
             if key in ("depends_on", "compensates"):
                 found[key] = self._ids(where, value)
-            elif key in kinds.DURATIONS and isinstance(value, timedelta):
+            elif key in (*kinds.DURATIONS, "delay") and isinstance(value, timedelta):
                 found[key] = _seconds(value)
-            elif key == "expect" and isinstance(value, Mapping):
-                found[key] = plain({k: _as_json_time(v) for k, v in value.items()}, where, None)
+            elif key in ("expect", "repeat") and isinstance(value, Mapping):
+                times = {k: _as_json_time(v) for k, v in value.items()}
+                found[key] = plain(times, where, self if key in kind.referring else None)
             else:
                 found[key] = plain(value, where, self if key in kind.referring else None)
         json_of(f"the keys of {what} are", found)

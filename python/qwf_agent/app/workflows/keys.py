@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 from qwf_agent.app.workflows.references import Expression, Reference, Value
 
 Duration: TypeAlias = float | str | timedelta
+Delay: TypeAlias = Duration | Expression
 Condition: TypeAlias = bool | Expression
 List: TypeAlias = Sequence[Value] | Expression
 DependsOn: TypeAlias = Sequence[str | Reference]
@@ -89,6 +90,14 @@ class Retry(TypedDict, total=False):
     backoff: Sequence[float] | Backoff
 
 
+class Repeat(TypedDict, total=False):
+    """Runs turn after turn until a condition is true."""
+
+    until: Condition
+    max: int
+    every: Duration
+
+
 class NodeKeys(TypedDict, total=False):
     """Arguments of `node()`."""
 
@@ -96,9 +105,12 @@ class NodeKeys(TypedDict, total=False):
     depends_on: DependsOn
     inputs: Inputs
     skip_if: Condition
+    delay: Delay
     map: List
     max_parallel: int
     min_success: int | str
+    stop_when_reached: bool
+    repeat: Repeat
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
     compensates: DependsOn
@@ -122,6 +134,7 @@ class AnyStepKeys(TypedDict, total=False):
 
     depends_on: DependsOn
     skip_if: Condition
+    delay: Delay
     display_name: str
 
 
@@ -138,6 +151,8 @@ class RunKeys(AnyStepKeys, total=False):
     map: List
     max_parallel: int
     min_success: int | str
+    stop_when_reached: bool
+    repeat: Repeat
     on_failure: Literal["fail", "continue", "ask"]
     run_if: Literal["all_done"]
     compensates: DependsOn
@@ -202,11 +217,13 @@ class Kind(NamedTuple):
 
 PIPELINE = Kind(PipelineKeys.__annotations__)
 WORKFLOW = Kind(WorkflowKeys.__annotations__)
-NODE = Kind(NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "map"}))
-STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if"}))
-RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "map"}))
+NODE = Kind(
+    NodeKeys.__annotations__, frozenset({"command", "inputs", "skip_if", "delay", "map", "repeat"})
+)
+STEP = Kind(StepKeys.__annotations__, frozenset({"inputs", "skip_if", "delay"}))
+RUN = Kind(RunKeys.__annotations__, frozenset({"inputs", "skip_if", "delay", "map", "repeat"}))
 
-ASKED = frozenset({"skip_if", "prompt", "source", "show", "signal"})
+ASKED = frozenset({"skip_if", "delay", "prompt", "source", "show", "signal"})
 QUESTION = Kind(QuestionKeys.__annotations__, ASKED)
 CHOICE = Kind(ChoiceKeys.__annotations__, ASKED | {"options"})
 WIDGETS = {

@@ -240,7 +240,9 @@ def _detail(node: Row) -> Text | None:
     if node["status"] == "running" and node.get("progress") is not None:
         return bar(node["progress"]).append(f" {node.get('message') or ''}")
     if node.get("elements") and node["status"] in {"blocked", "completed"}:
-        return _elements(node)
+        return Text(visible(node["message"])) if node.get("message") else _elements(node)
+    if node["status"] == "scheduled" and node.get("message") and not node.get("attempt"):
+        return Text(visible(node["message"]))
     if _has_only_signal(node):
         return Text(_waits_for(node), "bright_black")
     tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""

@@ -126,6 +126,8 @@ def _detail(box: GraphBox) -> str:
         return ""
     task = box.nodes[0].task
     needed = box.nodes[0].min_success
+    if box.kind == "map" and box.nodes[0].repeats:
+        return f"{task}, turn after turn"
     if box.kind == "map":
         return f"{task}, for each" + (f", needs {needed}" if needed else "")
     return "" if box.kind == "stack" or task == box.label else task
@@ -162,6 +164,8 @@ def _line(box: GraphBox, state: str, counts: Mapping[str, int]) -> str:
     if not counts:
         progress = _progress(box.nodes[0]) if state == "running" else None
         return word if progress is None else f"{word} {progress:.0%}"
+    if box.kind == "map" and box.nodes[0].repeats and box.nodes[0].message:
+        return box.nodes[0].message
     total = sum(counts.values())
     done = counts.get("completed", 0) + counts.get("skipped", 0)
     if box.kind == "rest":

@@ -219,6 +219,8 @@ def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
         "is_map": node.get("map"),
         "asks": "asks" in node,
         "min_success": node.get("min_success"),
+        "stops": node.get("stop_when_reached"),
+        "repeats": "repeat" in node,
         "max_parallel": node.get("max_parallel"),
         "needs": needs,
     }
@@ -250,6 +252,7 @@ def _drawn(node: Mapping[str, Any], request: Request) -> graph_nodes.Node:
         needs=tuple(node["needs"]),
         kind="map" if node["is_map"] else "input" if node["asks"] else "node",
         min_success=node["min_success"],
+        repeats=node["repeats"],
         status=node["status"],
         progress=node["progress"],
         message=node["message"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -190,9 +190,13 @@ def _tags(node: Mapping[str, Any]) -> list[str]:
     """The special settings of a node, in few words."""
     labels = node.get("requires") or {}
     said = {
-        "map": f"for each, at most {node['max_parallel']}" if "max_parallel" in node
+        "map": "" if "repeat" in node
+        else f"for each, at most {node['max_parallel']}" if "max_parallel" in node
         else "for each",
+        "repeat": _turns(node.get("repeat") or {}),
+        "delay": _delay(node.get("delay") or []),
         "min_success": f"needs {node.get('min_success')}",
+        "stop_when_reached": "then stops the others",
         "model": f"model {node.get('model')}",
         "vram_mb": f"{node.get('vram_mb')} MiB of a GPU",
         "limit_by": f"limit {node.get('limit_by')}",
@@ -205,6 +209,20 @@ def _tags(node: Mapping[str, Any]) -> list[str]:
             str(node.get("on_failure")), ""),
     }  # fmt: skip
     return [text for key, text in said.items() if node.get(key) and text]
+
+
+def _turns(repeat: Mapping[str, Any]) -> str:
+    """What a repeat says, in few words."""
+    every = f", every {repeat['every_s']:g} s" if repeat.get("every_s") else ""
+    return f"turn after turn, at most {repeat.get('max')}{every}"
+
+
+def _delay(delays: Sequence[Any]) -> str:
+    """What the delays of a node say: those that a definition writes, in its words."""
+    plain = [f"{one} s" if isinstance(one, (int, float)) else one for one in delays]
+    if all(isinstance(one, str) for one in plain):
+        return f"waits {' and '.join(plain)}"
+    return "waits as long as an expression says"
 
 
 PAGES = (Page("/workflows/{name:path}", "workflow.html", read, topics=("runs",), every_s=10),)
