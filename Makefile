@@ -47,7 +47,7 @@ watch: $(VENV)/.dev ## The same after each change of a file, on a server that st
 
 test: $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
-	@$(BIN)/python -m pytest -n 4 $(ARGS)
+	@$(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
 
 chaos: $(VENV)/.test ## Strike a fleet of its own with faults of every kind: SECONDS=60 SEED=1
 	@PYTHONPATH=python:tests $(BIN)/python -m support.chaos --seconds $(or $(SECONDS),60) \

@@ -20,11 +20,17 @@ FIRST = {
     "the token is not checked": 4,
     "a release is counted": 2,
     "skips do not cascade": 4,
+    "the event is lost where somebody holds the run": 33,
     "the event is lost when applying it is rolled back": 16,
+    "a job goes back to the host that lost it": 2,
     "a job is left to a worker that cannot run it": 8,
+    "jobs above a lowered limit do not count": 4,
     "a call puts a job off beyond its latest start": 1,
+    "a job that is queued is not put off": 22,
     "a loaded model is preferred for ever": 1,
+    "a job keeps its deadline when it starts": 3,
     "a signal that came early is not kept": 1,
+    "a signal answers though it does not fit": 40,
 }
 
 

@@ -65,9 +65,13 @@ class Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
 
     yoyo opens a session for each change. Here all changes share one, which is reset in between: to
     open it takes three times as long as the script of a small function.
+
+    yoyo also looks twice for each change whether its own tables are up to date. Here each session
+    looks once: while we hold the lock, nobody changes them.
     """
 
     _scripts: Scripts | None = None
+    _is_current = False
 
     def copy(self) -> Scripts:
         if self._scripts is None or self._scripts.connection.closed:
@@ -79,6 +83,11 @@ class Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
         if self._scripts is not None:
             self._scripts.connection.close()
         self.connection.close()
+
+    def ensure_internal_schema_updated(self) -> None:
+        if not self._is_current:
+            super().ensure_internal_schema_updated()
+            self._is_current = True
 
     def get_log_data(self, migration: Any = None, operation: str = "apply") -> dict[str, Any]:
         return {

@@ -110,7 +110,7 @@ class Session:
     def __init__(self, dsn: str) -> None:
         self.conn: psycopg.Connection[Any] = psycopg.connect(dsn, autocommit=True)
         self.conn.prepare_threshold = 1
-        self.conn.execute("set client_min_messages = error; set lock_timeout = '30s'")
+        self.conn.execute("set client_min_messages = error; set lock_timeout = '5s'")
         self.model = Model(START)
 
     def rows(self, query: str, *args: Any) -> list[Any]:
