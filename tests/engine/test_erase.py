@@ -165,7 +165,7 @@ def everywhere(db: Db) -> None:
     db.execute(
         "insert into qwf.open_alerts (rule, key, kind, first_at, last_at, first_seq, last_seq,"
         " run_id, job_id, closed_at)"
-        " select id::text, '', 'lost', now(), now(), 1, 1, run_id, id, now() from qwf.jobs"
+        " select id::text, '', 'lost', now(), now(), 0, 0, run_id, id, now() from qwf.jobs"
     )
     db.execute(
         "insert into qwf.alert_messages (id, rule, state, run_id, job_id, sent_job, created_at)"

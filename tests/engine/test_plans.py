@@ -16,6 +16,7 @@ import psycopg.types.json
 import pytest
 
 from qwf_agent.web.pages import run, run_map, run_tabs, run_timeline, runs, workflow, workflows
+from support.planted_bugs import put_in
 from support.servers import Server
 
 QUEUED = 4_000
@@ -796,3 +797,20 @@ def test_a_claim_of_keys_reads_few_rows(planned: psycopg.Connection[Any]) -> Non
         work = planned.execute(REPORTS, ["completed", "cpu", 10]).fetchone()
         assert work is not None
         assert rows_read(planned, ends, [psycopg.types.json.Jsonb(work[0])]) < 250
+
+
+@pytest.mark.parametrize("text", ["coalesce(e.seq, 0) = 0", "e.seq is null"])
+def test_events_get_their_numbers_by_id(db: psycopg.Connection[Any], dsn: str, text: str) -> None:
+    """However many wait, and though none did when the table was analyzed; `is null` read all."""
+    if text == "e.seq is null":
+        put_in(dsn, "_qwf.number_batch", "coalesce(e.seq, 0) = 0", text)
+    happens = "insert into _qwf.event_log (kind) select 'lost' from generate_series(1, %s)"
+    db.execute(happens, [20_000])
+    db.execute("select _qwf.number_events(20000, 600000)")
+    db.execute("vacuum analyze _qwf.event_log")
+    db.execute(happens, [5_000])
+    with db.transaction():
+        db.execute("select _qwf.number_batch(0, 20000, 100)")
+        row = db.execute(READ.replace("'qwf'", "'_qwf'")).fetchone()
+    assert row is not None
+    assert (row[0] < 1_000) == (text != "e.seq is null"), row
