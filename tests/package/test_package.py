@@ -365,7 +365,8 @@ def link(requirement: Requirement, site: Path, linked: set[str]) -> None:
     linked.add(canonicalize_name(requirement.name))
     distribution = metadata.distribution(requirement.name)
     for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
-        (site / top).symlink_to(str(distribution.locate_file(top)))
+        if not (site / top).exists():  # several distributions may have modules in one folder
+            (site / top).symlink_to(str(distribution.locate_file(top)))
     for line in distribution.requires or ():
         needed = Requirement(line)
         for extra in {"", *requirement.extras}:

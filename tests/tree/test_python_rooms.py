@@ -179,6 +179,7 @@ def test_producers_import_nothing_that_only_unix_has() -> None:
     hide = f"import sys; sys.modules.update(dict.fromkeys({hidden}))"
     loaded = imported_by(f"{hide}; from qwf_agent import App, jobs, runs")
     assert {"qwf_agent.app.jobs", "qwf_agent.app.runs"} <= loaded
+    assert not [name for name in loaded if name.startswith("opentelemetry")]
 
 
 def test_the_client_of_model_servers_needs_nothing_but_python() -> None:

@@ -11,9 +11,9 @@ select qwf_test.travel('1 min'), qwf.finish(j.id, j.token, 'error') from qwf.job
 select qwf_test.travel('3 s');
 create temp table claimed as select * from qwf.finish_and_claim('[]', 'default', 'w');
 select is(round(queued_s::numeric), 3.0, 'this time, also if it comes with reports') from claimed;
-create temp table told as select t.* from claimed c, qwf.finish_and_claim(
-  jsonb_build_array(jsonb_build_object(
-    'job_id', c.job_id, 'token', c.token, 'outcome', 'completed')), 'default', 'w') t;
+create temp table told as select t.*
+from claimed c, qwf.finish_and_claim(jsonb_build_array(jsonb_build_object(
+  'job_id', c.job_id, 'token', c.token, 'outcome', 'completed')), 'default', 'w') t;
 select results_eq('select verdict, queued_s from told', $$ values ('ok', null::float8) $$,
   'a verdict has none');
 
