@@ -25,7 +25,8 @@ select r.receiver, r.hosts, r.rules from qwf.receiver_overview r order by r.rece
 """
 LAST = "select coalesce(max(e.seq), 0) as last from qwf.events e"
 HAPPENED = """
-select e.seq, e.kind, e.subject, e.run_id, e.job_id, e.detail, e.names ->> 'workflow' as workflow
+select e.seq, e.kind, e.subject, e.run_id, e.job_id, e.detail, e.names,
+  e.names ->> 'workflow' as workflow
 from qwf.events e
 where e.seq > %(after)s and (
     e.kind in ('run_ended', 'question_asked') and e.run_id = any (%(runs)s)
