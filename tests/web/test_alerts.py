@@ -159,6 +159,26 @@ def test_a_tab_asks_what_happened_to_what_it_watches(visit: Visit, db: Db) -> No
         assert "last" in told(odd)
 
 
+def test_the_link_of_a_question_leads_to_it(visit: Visit, db: Db) -> None:
+    """In a notification as in a mail. Who watches the workflow hears of it, and of late work."""
+    steps = [{"id": "ask", "kind": "input", "widget": "confirm", "prompt": "Go on?"}]
+    db.execute("select qwf.register_workflow(%s)", [json.dumps({"name": "w", "steps": steps})])
+    run = one(db, "select qwf.enqueue_run('w')")
+    db.execute("select qwf.tick()")
+    db.execute("select _qwf.number_and_match()")
+    (said,) = visit("viewer").get(f"/told?run={run}&after=0").json()["told"]
+    assert said["text"] == "ask asks: Go on?"
+    assert not said["over"]
+    assert "Go on?" in visit("viewer").text(said["path"])
+    db.execute(
+        "insert into _qwf.event_log (kind, subject, names) values"
+        " ('overdue', 'w', '{\"workflow\": \"w\"}')"
+    )
+    db.execute("select _qwf.number_and_match()")
+    of_workflow = visit("viewer").get("/told?workflow=w&after=0").json()["told"]
+    assert [one["text"] for one in of_workflow] == ["ask asks: Go on?", "w: overdue"]
+
+
 @pytest.fixture
 def watch(db: Db, dsn: str, browser: Browser) -> Iterator[Callable[[str], Any]]:
     """Opens a page of an admin in a browser that may show notifications."""

@@ -70,5 +70,6 @@ def _says(message: Message) -> str:
     if kind == "job_failed":
         return f"job {message.get('job')} ({subject}) failed{error}"
     if kind == "question_asked":
-        return f"{subject} asks: {detail.get('prompt', 'what to do')}"
+        node = (message.get("names") or {}).get("node")  # its task is always input
+        return f"{node or subject} asks: {detail.get('prompt', 'what to do')}"
     return f"{subject or rule}: {str(kind).replace('_', ' ')}{error}"

@@ -25,12 +25,14 @@ select r.receiver, r.hosts, r.rules from qwf.receiver_overview r order by r.rece
 """
 LAST = "select coalesce(max(e.seq), 0) as last from qwf.events e"
 HAPPENED = """
-select e.seq, e.kind, e.subject, e.run_id, e.job_id, e.detail, e.names ->> 'workflow' as workflow
+select e.seq, e.kind, e.subject, e.run_id, e.job_id, e.detail, e.names,
+  e.names ->> 'workflow' as workflow
 from qwf.events e
 where e.seq > %(after)s and (
     e.kind in ('run_ended', 'question_asked') and e.run_id = any (%(runs)s)
     or e.kind in ('job_failed', 'question_asked') and e.job_id = any (%(jobs)s)
-    or (e.kind = 'question_asked' or e.kind = 'run_ended' and e.detail ->> 'status' = 'failed')
+    or (e.kind in ('question_asked', 'run_late', 'overdue')
+        or e.kind = 'run_ended' and e.detail ->> 'status' = 'failed')
       and e.names ->> 'workflow' = any (%(workflows)s) and not e.detail ? 'parent'
     or %(failures)s and e.kind = 'job_failed')
 order by e.seq
