@@ -241,7 +241,7 @@ def yielding() -> Any:
 
 REFUSED_IN_A_PIPELINE: list[tuple[Callable[[], object], str]] = [
     (lambda: node("a", qeue="gpu"), "node 'a' does not take 'qeue'; did you mean 'queue'"),
-    (lambda: node("a", zzz=1), "does not take 'zzz'; use one of command, depends_on"),
+    (lambda: node("a", zzz=1), "does not take 'zzz'; use one of command, compensates"),
     (lambda: node("a", 5), "the task of node 'a' has to be a name or a task of an App, not 5"),
     (lambda: node("a", later), "has to be a name or a task of an App"),
     (lambda: node(5), "the id of a node has to be a text, not 5"),
@@ -340,6 +340,24 @@ def test_depending_on_a_parameter_is_refused() -> None:
 
     with pytest.raises(TypeError, match="takes steps and their ids, not <folder>"):
         workflow()(a_workflow).compile()
+
+
+def test_a_compensation_node_depends_on_nothing_that_it_reads() -> None:
+    """What it takes back is named by its reference or its id, in pipelines and workflows."""
+
+    def build() -> None:
+        hold = node("hold")
+        charge = node("charge", inputs={"of": hold.id})
+        node("refund", compensates=[charge], inputs={"payment": charge.id, "of": hold.id})
+        node("free", compensates=["hold"])
+
+    _, _, refund, free = nodes_of(build)
+    assert refund == {
+        "id": "refund", "compensates": ["charge"],
+        "inputs": {"payment": {"$from": "charge.id"}, "of": {"$from": "hold.id"}},
+    }  # fmt: skip
+    assert free == {"id": "free", "compensates": ["hold"]}
+    assert workflow("w")(build).compile()["steps"][2]["compensates"] == ["charge"]
 
 
 def test_a_clean_up_node_reads_the_run_itself() -> None:
