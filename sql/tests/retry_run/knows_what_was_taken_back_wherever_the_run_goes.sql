@@ -34,7 +34,8 @@ select qwf.register_workflow('{"name": "l", "steps": [{"id": "charge", "node": "
 select qwf.create_limit('narrow', 1);
 select qwf.enqueue_run('l', limit_by => 'narrow');
 select qwf_test.attempt('charge');
-select qwf_test.travel('2 days 1 s'), _qwf.expire_inputs();
+select qwf_test.travel('2 days 1 s');
+select qwf.tick();
 select is(qwf_test.state('refund'), 'queued', 'nobody has paid for two days');
 select qwf_test.attempt('refund');
 select is(qwf_test.run_state(), 'failed', 'the run has failed');
