@@ -342,6 +342,24 @@ def test_depending_on_a_parameter_is_refused() -> None:
         workflow()(a_workflow).compile()
 
 
+def test_a_compensation_node_depends_on_nothing_that_it_reads() -> None:
+    """What it takes back is named by its reference or its id, in pipelines and workflows."""
+
+    def build() -> None:
+        hold = node("hold")
+        charge = node("charge", inputs={"of": hold.id})
+        node("refund", compensates=[charge], inputs={"payment": charge.id, "of": hold.id})
+        node("free", compensates=["hold"])
+
+    _, _, refund, free = nodes_of(build)
+    assert refund == {
+        "id": "refund", "compensates": ["charge"],
+        "inputs": {"payment": {"$from": "charge.id"}, "of": {"$from": "hold.id"}},
+    }  # fmt: skip
+    assert free == {"id": "free", "compensates": ["hold"]}
+    assert workflow("w")(build).compile()["steps"][2]["compensates"] == ["charge"]
+
+
 def test_a_clean_up_node_reads_the_run_itself() -> None:
     """this_run is no node to wait for, and no key of the context has its name."""
     read = {"why": this_run.error, "first": ref(this_run.failed[0], default=None)}
