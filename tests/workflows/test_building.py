@@ -241,7 +241,7 @@ def yielding() -> Any:
 
 REFUSED_IN_A_PIPELINE: list[tuple[Callable[[], object], str]] = [
     (lambda: node("a", qeue="gpu"), "node 'a' does not take 'qeue'; did you mean 'queue'"),
-    (lambda: node("a", zzz=1), "does not take 'zzz'; use one of command, depends_on"),
+    (lambda: node("a", zzz=1), "does not take 'zzz'; use one of command, delay, depends_on"),
     (lambda: node("a", 5), "the task of node 'a' has to be a name or a task of an App, not 5"),
     (lambda: node("a", later), "has to be a name or a task of an App"),
     (lambda: node(5), "the id of a node has to be a text, not 5"),
@@ -259,7 +259,7 @@ REFUSED_IN_A_PIPELINE: list[tuple[Callable[[], object], str]] = [
     (lambda: question("a", "text"), r"question\(\) belongs in a workflow"),
 ]
 REFUSED_IN_A_WORKFLOW: list[tuple[Callable[[], object], str]] = [
-    (lambda: step("a", "p", map=[1]), "step 'a' does not take 'map'; use one of depends_on"),
+    (lambda: step("a", "p", map=[1]), "step 'a' does not take 'map'; use one of delay, depends_on"),
     (lambda: step("a", 5), "step 'a' runs a pipeline, or the name of one, not 5"),
     (lambda: step("a", workflow("w")(lambda: None)), "runs a pipeline"),
     (
