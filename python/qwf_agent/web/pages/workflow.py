@@ -212,13 +212,13 @@ def _tags(node: Mapping[str, Any]) -> list[str]:
 
 
 def _turns(repeat: Mapping[str, Any]) -> str:
-    """A repeat, in few words."""
+    """The rule of a repeat, in few words."""
     every = f", every {repeat['every_s']:g} s" if repeat.get("every_s") else ""
     return f"turn after turn, at most {repeat.get('max')}{every}"
 
 
 def _delay(delays: Sequence[Any]) -> str:
-    """The delays of a node as its definition writes them."""
+    """The delays of a node: a written one in the words of the definition."""
     plain = [f"{one} s" if isinstance(one, (int, float)) else one for one in delays]
     if all(isinstance(one, str) for one in plain):
         return f"waits {' and '.join(plain)}"
