@@ -174,6 +174,34 @@ def test_the_trend_of_a_queue_is_drawn_from_its_minutes(visit: Visit, db: Db) ->
     assert re.search(r'data-label="completed">20</td>\s*<td [^>]*data-label="failed">10</td>', page)
 
 
+def test_the_last_hour_is_drawn_once_ten_minutes_are_known(visit: Visit, db: Db) -> None:
+    minute = (
+        "insert into qwf.queue_minutes (queue, minute, queued, running, completed, fatal,"
+        " head_wait_seconds) select 'default', date_bin('1 min', now(), 'epoch')"
+        " - n * interval '1 min', 9, 2, 1200, 1, 75 from generate_series(%s::int, %s::int) n"
+    )
+    db.execute(minute, (2, 10))
+    assert 'id="hour"' not in visit("viewer").text("/")
+    db.execute(minute, (11, 12))
+    page = visit("viewer").text("/")
+    chart = page[page.index('id="hour"') :].partition("</figure>")[0]
+    said = ": 1,201 started, 1,200 completed, 1 failed, first waits 1 min 15 s"
+    for part in ("13,200 completed", "11 failed", "at most 1,201 a minute", said):
+        assert part in chart, part
+    assert chart.count('<rect class="failed"') == 11
+
+
+def test_the_runs_of_now_are_there_with_what_is_usual(visit: Visit, db: Db) -> None:
+    over, runs = ask(db), [ask(db) for _ in range(5)]
+    db.execute("select qwf.cancel_run(%s)", (over,))
+    db.execute("insert into qwf.usual_times (kind, name, since, p50, p90)"
+               " values ('run', 'pick', now(), 27, 52)")  # fmt: skip
+    page = visit("viewer").text("/")
+    now = re.findall(r'id="now-(\d+)"', page)
+    assert now == [*map(str, reversed(runs)), str(over)], "those that are open come first"
+    assert "usually 27 s" in page
+
+
 @pytest.mark.parametrize("level", ["viewer", "operator", "admin"])
 def test_only_an_admin_pauses_a_queue_and_sees_it_at_once(visit: Visit, db: Db, level: str) -> None:
     person = visit(level)
