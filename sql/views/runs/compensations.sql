@@ -1,5 +1,5 @@
 -- Deploy qwf:views/runs/compensations
--- Purpose: What the compensation nodes of a run take back, and what they have taken back.
+-- Purpose: The nodes that compensation nodes of a run take back, and have taken back.
 -- Guarantees: One row for each node that can be taken back, and each node that does it.
 -- Called by: people, qwf show, qwf web.
 
@@ -16,7 +16,7 @@ join qwf.graph_nodes m on m.graph_id = c.graph_id and m.node_id = n.node_id
 join qwf.jobs t on t.run_id = c.run_id and t.node_idx = m.idx
 where c.run_if = 'compensates';
 comment on view qwf.compensations is
-  'What compensation nodes take back: select * from qwf.compensations where run_id = 7.';
+  'Nodes that compensation nodes take back: select * from qwf.compensations where run_id = 7.';
 comment on column qwf.compensations.run_id is 'Run id.';
 comment on column qwf.compensations.node_id is 'The compensation node.';
 comment on column qwf.compensations.job_id is 'Job that executes it.';
