@@ -343,7 +343,7 @@ def test_depending_on_a_parameter_is_refused() -> None:
 
 
 def test_a_compensation_node_depends_on_nothing_that_it_reads() -> None:
-    """What it takes back is named by its reference or its id, in pipelines and workflows."""
+    """Its targets are named by their references or ids, in pipelines and in workflows."""
 
     def build() -> None:
         hold = node("hold")

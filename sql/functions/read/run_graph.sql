@@ -51,7 +51,8 @@ begin
       from _qwf.node_states(v_run.id) s
       join qwf.graph_nodes n on n.graph_id = v_run.graph_id and n.idx = s.idx),
     'edges', (
-      select coalesce(jsonb_agg(jsonb_build_array(e.from_idx, e.to_idx)), '[]')
+      select coalesce(jsonb_agg(jsonb_build_array(e.from_idx, e.to_idx)
+        order by e.from_idx, e.to_idx), '[]')
       from _qwf.drawn_edges(v_run.graph_id) e));
 end $$;
 comment on function qwf.run_graph is

@@ -38,9 +38,8 @@ begin
     from qwf.jobs j
     where j.status = 'failed' and j.erased_parts is null
       and coalesce(not starts_with(j.queue, 'qwf.'), true)
-      and not coalesce(j.last_error ~ '^[0-9]+ of [0-9]+ elements failed' and (
-        select true from qwf.jobs e
-        where e.parent_id = j.id and e.status = 'failed' limit 1), false)
+      and not coalesce(j.last_error ~ '^[0-9]+ of [0-9]+ elements failed' and exists (
+        select from qwf.jobs e where e.parent_id = j.id and e.status = 'failed'), false)
       and j.finished_at >= coalesce(failure_groups.since, '-infinity')
     order by j.finished_at desc
     limit failure_groups.max_rows
@@ -58,8 +57,8 @@ begin
       and coalesce(w.host = failure_groups.host, failure_groups.host is null)
       and coalesce(r.workflow = failure_groups.workflow, failure_groups.workflow is null)
   ), hourly as (
-    select f.task, f.signature, f.hour, count(*)::int as jobs
-    from failed f where f.hour between 1 and 24 group by f.task, f.signature, f.hour
+    select f.task, f.signature, f.hour, count(*)::int as jobs from failed f
+    where f.hour between 1 and 24 group by f.task, f.signature, f.hour
   )
   select
     f.task, f.signature, count(*)::int, min(f.finished_at), max(f.finished_at),
@@ -67,8 +66,7 @@ begin
     (array_agg(f.id order by f.finished_at desc, f.id desc))[:3],
     array(
       select coalesce(h.jobs, 0)
-      from generate_series(1, 24) g (hour)
-      left join hourly h on h.hour = g.hour and h.task = f.task
+      from generate_series(1, 24) g (hour) left join hourly h on h.hour = g.hour and h.task = f.task
         and h.signature is not distinct from f.signature
       order by g.hour),
     (array_agg(f.error order by f.finished_at desc, f.id desc))[1],
