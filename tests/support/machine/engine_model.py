@@ -41,8 +41,15 @@ QUEUES = {"cpu", "gpu", "llm", "default"}
 AVOID = timedelta(minutes=5)
 STALE = timedelta(seconds=30)
 AFFINITY = timedelta(seconds=60)
-LIMITS = {"one": 1, "two": 2}
+LIMITS = {"one": 1, "two": 2, "customer": 2, "calls": 3}
+RATES = {"calls": (1, timedelta(seconds=40.25))}  # starts in a period
+KEYED = {"customer"}  # limits that count by key
 DECISIONS = {"retry": "retried", "skip": "passed", "abort": "aborted"}
+
+
+def limit_of(name: str) -> str:
+    """The limit that this name counts against: its part before the key, if it has one."""
+    return name.partition(":")[0]
 
 
 @dataclass(frozen=True)
@@ -203,6 +210,7 @@ class Model:
     in_vain: dict[str, int] = field(default_factory=dict)
     room: int | None = None  # max_running of the queue cpu
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
+    starts: list[tuple[str, datetime]] = field(default_factory=list)  # of limits with a rate
     workers: dict[str, Worker] = field(default_factory=dict)  # by id
     off: dict[str, datetime | None] = field(default_factory=dict)  # hosts, until when
     unnamed: int = 0  # elements whose id the database has not told yet count down from 0
@@ -223,7 +231,7 @@ class Model:
         expires: timedelta | None,
         got: int,
     ) -> int | Refused:
-        if node.limit is not None and node.limit not in self.limits:
+        if node.limit is not None and limit_of(node.limit) not in self.limits:
             return NOT_FOUND
         holder = self._key_holder(node.name, key)
         if holder is not None:
@@ -339,7 +347,7 @@ class Model:
         return run.id
 
     def _has_limits(self, workflow: str) -> bool:
-        return all(n.limit is None or n.limit in self.limits for n in expand(workflow))
+        return all(n.limit is None or limit_of(n.limit) in self.limits for n in expand(workflow))
 
     def _time(self, workflow: str) -> timedelta:
         return timedelta(seconds=DEADLINES[workflow])
@@ -389,10 +397,10 @@ class Model:
         came = list(tokens)  # among equals, the choice is the database's
         free.sort(key=lambda j: (j.id not in picked, came.index(j.id) + 1 if j.id in came else 0))
         self._put_in_order(free, self.workers.get(worker))
-        taken: list[Job] = []
-        for job in free:
-            if len(taken) < max_jobs and self._has_room(job, taken):
-                taken.append(job)
+        if any(":" in (job.node.limit or "") for job in free):
+            taken = self._in_turns(free, max_jobs, picked, came)
+        else:
+            taken = self._in_order(free, max_jobs)
         self._supersede(taken)
         require(picked == {j.id for j in taken}, "what is claimed", picked, [j.id for j in taken])
         handed = []
@@ -412,11 +420,37 @@ class Model:
                 self.runs[job.run].pending.append((job.id, kind))
                 continue
             job.status = "running"
+            if job.node.limit in RATES:
+                self.starts.append((job.node.limit, self.now))
             require(job.id in tokens, "what is claimed is handed out", job.id)
             job.token = tokens[job.id]
             job.lease_until = self.now + (lease or LEASE)
             handed.append((job.id, job.attempt, inputs))
         return handed
+
+    def _in_order(self, free: list[Job], max_jobs: int) -> list[Job]:
+        """The first ones that the limits leave room for."""
+        taken: list[Job] = []
+        for job in free:
+            if len(taken) < max_jobs and self._has_room(job, taken):
+                taken.append(job)
+        return taken
+
+    def _in_turns(
+        self, free: list[Job], max_jobs: int, picked: set[int], came: list[int]
+    ) -> list[Job]:
+        """The picked jobs, if they may be: keys take turns, and whose turn it is only the session
+        knows. Priority comes before turns."""
+        ours = sorted((j for j in free if j.id in picked), key=lambda j: [*came, j.id].index(j.id))
+        taken = self._in_order(ours, max_jobs)
+        for left in [job for job in free if job not in taken]:
+            if not self._has_room(left, taken):
+                continue
+            require(len(taken) == max_jobs, "what has room is claimed", left.id, picked)
+            for job in taken:
+                rank, other = (not left.run_next, left.priority), (not job.run_next, job.priority)
+                require(other <= rank, "priority comes before turns", left.id, job.id)
+        return taken
 
     def _claimable(self, queue: str, name: str) -> list[Job]:
         """Queued jobs that the worker may be handed; one that never registered does anything,
@@ -519,9 +553,20 @@ class Model:
         running = [j for j in self.jobs.values() if j.status == "running"] + taken
         full = self.room is not None and sum(j.queue == "cpu" for j in running) >= self.room
         limit = job.node.limit
-        if limit is not None and sum(j.node.limit == limit for j in running) >= self.limits[limit]:
-            return False
+        if limit is not None:
+            most = self.limits[limit_of(limit)]
+            if sum(j.node.limit == limit for j in running) >= most:
+                return False
+            if limit in RATES and not self._may_start(limit, taken):
+                return False
         return job.queue != "cpu" or not full
+
+    def _may_start(self, limit: str, taken: list[Job]) -> bool:
+        """Return True if its rate allows one more start; a claim takes one job of a rate, as it
+        does not say how many could begin now."""
+        starts, per = RATES[limit]
+        used = sum(name == limit and at > self.now - per for name, at in self.starts)
+        return used < starts and not any(job.node.limit in RATES for job in taken)
 
     def _fail(self, job: Job) -> None:
         """It failed for good: unless a person is asked."""
@@ -1161,7 +1206,7 @@ class Model:
             return answer if isinstance(answer, Refused) else None
         if job.status not in ("failed", "cancelled"):
             return WRONG_STATE
-        if job.node.limit is not None and job.node.limit not in self.limits:
+        if job.node.limit is not None and limit_of(job.node.limit) not in self.limits:
             return NOT_FOUND
         if not job.once and self._key_holder(job.task, job.key) is not None:
             return KEY_TAKEN
@@ -1363,11 +1408,13 @@ class Model:
             return None
         if name not in self.limits:
             return NOT_FOUND
-        if any(j.node.limit == name and j.status not in OVER for j in self.jobs.values()):
+        used = [j for j in self.jobs.values() if j.node.limit and j.status not in OVER]
+        if any(limit_of(str(j.node.limit)) == name for j in used):
             return WRONG_STATE
         if any(node.limit == name for workflow in WORKFLOWS for node in expand(workflow)):
             return WRONG_STATE
         del self.limits[name]
+        self.starts = [(limit, at) for limit, at in self.starts if limit != name]
         return None
 
     # what time brings about

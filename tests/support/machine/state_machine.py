@@ -24,9 +24,11 @@ from psycopg.types.json import Jsonb
 from support.machine import reading
 from support.machine.engine_model import (
     ACTIVE,
+    KEYED,
     LIMITS,
     LIVE_RUN,
     OVER,
+    RATES,
     Diverged,
     Model,
     Refused,
@@ -61,12 +63,26 @@ TABLES = (
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
     *("host_minutes", "queue_minutes"),
 )
+CREATE_LIMIT = "select qwf.create_limit(%s, %s, %s, %s::interval, keyed => %s)"
+
+
+def limit_given(name: str, count: int) -> list[Any]:
+    """The values for CREATE_LIMIT."""
+    starts, per = RATES.get(name, (None, None))
+    return [name, count, starts, per and f"{per.total_seconds()} s", name in KEYED]
+
+
+def quoted(value: object) -> str:
+    """A value as SQL writes it."""
+    return "null" if value is None else f"'{value}'"
+
+
 RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
-delete from qwf.limit_slots; delete from qwf.limits;
-{";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
+delete from qwf.limit_slots; delete from qwf.limit_starts; delete from qwf.limits;
+{";".join(CREATE_LIMIT % tuple(map(quoted, limit_given(*one))) for one in LIMITS.items())};
 delete from _qwf.event_log;
 update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0;
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
@@ -213,7 +229,7 @@ def prepare(dsn: str) -> None:
         conn.execute(REPLACE_CLOCK)
         conn.execute("select set_config('qwf_test.now', %s, false)", [START.isoformat()])
         for limit, count in LIMITS.items():
-            conn.execute("select qwf.create_limit(%s, %s)", [limit, count])
+            conn.execute(CREATE_LIMIT, limit_given(limit, count))
         for workflow in WORKFLOWS:
             pipelines, definition = definitions(workflow)
             for pipeline in pipelines:
@@ -369,7 +385,9 @@ class Machine(RuleBasedStateMachine):
         attempts=st.sampled_from([None, 1, 2, 3]),
         backoff=st.sampled_from([None, [0], [0, 10]]),
         priority=st.sampled_from([100, 100, 50]),
-        limit=st.sampled_from([None, None, "one", "two", "three"]),
+        limit=st.sampled_from(
+            [None] * 4 + ["one", "two", "calls"] * 2 + ["three", "customer:a", "customer:b"]
+        ),
         on_failure=st.sampled_from(["fail", "ask"]),
         expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
         needs=st.sampled_from([(None, None, {})] * 3 + NEEDS),
@@ -689,7 +707,7 @@ class Machine(RuleBasedStateMachine):
 
     def _create_limit(self, main: Session, number: int, which: int) -> None:
         name, count = pick((*LIMITS, "three"), number), 1 + which % 3
-        main.rows("select qwf.create_limit(%s, %s)", name, count)
+        main.rows(CREATE_LIMIT, *limit_given(name, count))
         main.model.limits[name] = count
 
     def _drop_limit(self, main: Session, number: int, which: int) -> None:
