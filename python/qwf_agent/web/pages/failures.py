@@ -33,7 +33,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The groups of failures, the group that failed last first."""
     since = request.query_params.get("since", "24h")
     since = since if since in SINCE else "24h"
-    asked = {name: request.query_params.get(name, "").strip() or None for name in FILTERS}
+    asked = {name: _text(request.query_params.get(name, "")) for name in FILTERS}
     groups = await look.rows(GROUPS, back=SINCE[since][1], **asked)
     before, cookie = looked(request.cookies.get(COOKIE), datetime.now(timezone.utc))
     whole = groups[0] if groups else {"searched": 0, "searched_to": None}
@@ -55,6 +55,11 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "before": before,
         "cookies": {COOKIE: cookie},
     }
+
+
+def _text(given: str) -> str | None:
+    """A text of the address, without the characters that Postgres takes in no text."""
+    return given.replace("\0", "").strip() or None
 
 
 def looked(cookie: str | None, now: datetime) -> tuple[datetime | None, str]:
