@@ -88,7 +88,7 @@ async def _groups(request: Request, look: Look) -> tuple[str, dict[str, str | No
     """How far back the address looks, its filter, and the groups since then."""
     since = request.query_params.get("since", "24h")
     since = since if since in SINCE else "24h"
-    asked = {name: request.query_params.get(name, "").strip() or None for name in FILTERS}
+    asked = {name: _text(request.query_params.get(name, "")) for name in FILTERS}
     return since, asked, await look.rows(GROUPS, back=SINCE[since][1], **asked)
 
 
@@ -96,6 +96,11 @@ def mark(group: Mapping[str, Any]) -> str:
     """A short name of a group, which stays while more jobs fail."""
     named = f"{group['task']}\0{group['signature']}"
     return hashlib.sha256(named.encode()).hexdigest()[:16]
+
+
+def _text(given: str) -> str | None:
+    """A text of the address, without the characters that Postgres takes in no text."""
+    return given.replace("\0", "").strip() or None
 
 
 def looked(cookie: str | None, now: datetime) -> tuple[datetime | None, str]:

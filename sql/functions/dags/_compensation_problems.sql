@@ -1,4 +1,4 @@
--- Deploy qwf:functions/definitions/_compensation_problems
+-- Deploy qwf:functions/dags/_compensation_problems
 -- Purpose: Reports what compensation nodes of a list of nodes or steps name that cannot be taken
 --   back, and what depends on them.
 -- Guarantees: p_pipelines holds the pipelines of steps, by name; one that it lacks is reported

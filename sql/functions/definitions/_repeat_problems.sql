@@ -1,4 +1,4 @@
--- Deploy qwf:functions/maps/_repeat_problems
+-- Deploy qwf:functions/definitions/_repeat_problems
 -- Purpose: Reports what is wrong with the repeat of a node.
 -- Guarantees: Never raises, whatever the node holds.
 -- Called by: _node_problems.
