@@ -15,16 +15,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from qwf_agent.app.values import moment
-from qwf_agent.cli import (
-    addresses,
-    arguments,
-    errors,
-    follow,
-    output,
-    retry_plan,
-    signal,
-    usual,
-)
+from qwf_agent.cli import addresses, arguments, errors, follow, output, retry_plan, signal, usual
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.look import connection, links, query
 from qwf_agent.look import draw as drawing
@@ -35,19 +26,9 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 JOB_FACTS = (
-    *(
-        "queue",
-        "priority",
-        "run_next",
-        "run",
-        "key",
-        "project",
-        "labels",
-        "required_model",
-        "light",
-    ),
-    *("vram_mb", "requires", "limit_by", "on_failure", "avoid_host", "expires_at", "timeout"),
-    *("claimed_by", "why", "inputs", "checkpoint", "saved", "output", "last_error"),
+    *("queue", "priority", "run_next", "run", "key", "project", "labels", "required_model"),
+    *("light", "vram_mb", "requires", "limit_by", "on_failure", "avoid_host", "expires_at"),
+    *("timeout", "claimed_by", "why", "inputs", "checkpoint", "saved", "output", "last_error"),
 )
 RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
 JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
