@@ -310,3 +310,34 @@ def test_one_wrong_limit_registers_nothing(
         assert "this is a bug" not in refused.stderr
         assert registered(db) == []
         assert db.execute("select from qwf.limits").fetchall() == []
+
+
+def test_schedules_come_after_the_workflows_that_they_start(
+    on_db: Cli, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    step = {"id": "n", "node": "t"}
+    (tmp_path / "w.json").write_text(json.dumps({"name": "w", "steps": [step]}))
+    file = tmp_path / "a.schedule.json"
+    said = lambda: [  # noqa: E731
+        (one["kind"], one["name"], one["version"], one["change"])
+        for one in json.loads(on_db("apply", tmp_path, "--json").stdout)
+    ]
+    nightly = {"workflow": "w", "cron": "30 3 * * *", "timezone": "Europe/Berlin"}
+    file.write_text(json.dumps(nightly))
+    assert said() == [("workflow", "w", 1, "new"), ("schedule", "a", None, "new")]
+    assert said()[1][3] == "unchanged"
+    file.write_text(json.dumps({"task": "t", "every": "5 min", "args": {"n": 1}}))
+    assert said()[1][3] == "changed"
+    stored = "select task, workflow, cron, every::text, args from qwf.schedules"
+    assert db.execute(stored).fetchall() == [("t", None, None, "00:05:00", {"n": 1})]
+    for wrong, told in (
+        ({"workflow": "nobody", "every": "5 min"}, "schedule a: "),
+        ({"task": "t"}, "schedule a: "),
+        ({"task": "t", "every": "soon"}, "schedule a: "),
+        ({"task": "t", "evry": "5 min"}, "it has evry; its keys are anchor, args"),
+        ([], "schedule: an object"),
+    ):
+        file.write_text(json.dumps(wrong))
+        refused = on_db("apply", tmp_path)
+        assert (refused.exit_code, f"a.schedule.json: {told}" in refused.stderr) == (1, True)
+        assert db.execute(stored).fetchall() == [("t", None, None, "00:05:00", {"n": 1})]

@@ -1,4 +1,4 @@
-"""Reads pipelines, workflows and limits from JSON and YAML files, and registers them."""
+"""Reads pipelines, workflows, limits, schedules and alerts from files, and registers them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import yaml
@@ -16,9 +16,12 @@ from psycopg.types.json import Jsonb
 
 from qwf_agent.look import hints, strict_json, yaml_files
 
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
 SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
-ALERT_SUFFIX = ".alert.json"
+NAMED_BY_FILE = {".alert.json": "alert", ".schedule.json": "schedule"}  # NAME.alert.json
 MOST_BYTES = 64 << 20  # the largest max_value_bytes
 LIMIT_KEYS = ("name", "max_running", "starts", "per", "keyed")
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")
@@ -28,6 +31,25 @@ CREATE_LIMIT = """
 select qwf.create_limit(l.name, l.max_running, l.starts, l.per, l.keyed)
 from jsonb_to_record(%s) l (
   name text, max_running int, starts int, per interval, keyed boolean)
+"""
+SCHEDULE = """
+select task, workflow, cron, minute, hours, every, timezone, args, queue, catch_up, overlap,
+  enabled, priority, project, options, expect
+from qwf.schedule_overview where name = %s
+"""
+SCHEDULE_KEYS = {
+    *("task", "workflow", "cron", "minute", "hours", "every", "anchor", "timezone", "args"),
+    *("queue", "catch_up", "overlap", "enabled", "priority", "project", "options", "expect"),
+}
+CREATE_SCHEDULE = """
+select qwf.create_schedule(%s, s.task, s.workflow, s.cron, s.minute, s.hours, s.every, s.anchor,
+  coalesce(s.timezone, 'UTC'), coalesce(s.args, '{}'), coalesce(s.queue, 'default'),
+  coalesce(s.catch_up, 'one'), coalesce(s.overlap, 'skip'), s.enabled, s.priority, s.project,
+  s.options, s.expect)
+from jsonb_to_record(%s) s (
+  task text, workflow text, cron text, minute int, hours int[], every interval,
+  anchor timestamptz, timezone text, args jsonb, queue text, catch_up text, overlap text,
+  enabled boolean, priority int, project text, options jsonb, expect jsonb)
 """
 
 
@@ -61,7 +83,8 @@ class FileProblems:
 
 @dataclass(frozen=True)
 class DefinitionFile:
-    """One definition as written in its file; kind is limit, pipeline, workflow or alert."""
+    """One definition as written in its file; kind is limit, pipeline, workflow, schedule or
+    alert."""
 
     path: Path
     kind: str
@@ -70,15 +93,16 @@ class DefinitionFile:
     @property
     def name(self) -> str:
         """Its name, if it has one; the database checks it."""
-        if self.kind == "alert":
-            return self.path.name.removesuffix(ALERT_SUFFIX)
+        for suffix, kind in NAMED_BY_FILE.items():
+            if self.kind == kind:
+                return self.path.name.removesuffix(suffix)
         return str(self.content.get("name"))
 
 
 @dataclass(frozen=True)
 class Registered:
     """One registered definition: new, unchanged, or restored (an older version is current). A limit
-    has no version; it is new, unchanged or changed."""
+    and a schedule have no version; they are new, unchanged or changed."""
 
     kind: str
     name: str
@@ -134,8 +158,12 @@ def load(folder: Path) -> list[DefinitionFile]:
 
 
 def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
-    """Limits and pipelines first, each workflow after those that its steps run, alerts last."""
-    waiting = sorted(found, key=lambda one: (one.kind == "alert", one.kind))
+    """Limits and pipelines first, each workflow after those that its steps run, then schedules,
+    alerts last."""
+    last = ["schedule", "alert"]
+    waiting = sorted(
+        found, key=lambda one: (one.kind in last and last.index(one.kind) + 1, one.kind)
+    )
     ordered: list[DefinitionFile] = []
     while waiting:
         left = {one.name for one in waiting if one.kind == "workflow"}
@@ -176,7 +204,8 @@ def register(
                 with conn.transaction():
                     registered.append(_register(conn, one))
             except psycopg.DatabaseError as error:
-                about_value = one.kind == "limit" and isinstance(error, psycopg.DataError)
+                no_version = one.kind in ("limit", "schedule")
+                about_value = no_version and isinstance(error, psycopg.DataError)
                 if not (about_value or (error.sqlstate or "").startswith("QW")):
                     raise
                 broken.add(one.name)
@@ -185,7 +214,7 @@ def register(
                     *(error.diag.message_detail or "").splitlines(),
                 ]
                 advice = (hints.of(error.diag) or "").splitlines()
-                of = f"limit {one.name}: " if one.kind == "limit" else ""
+                of = f"{one.kind} {one.name}: " if no_version else ""
                 told = [of + line for line in lines[1:] or lines]
                 problems.append(FileProblems(one.path, told, advice))
         if problems:
@@ -208,10 +237,14 @@ def _read(path: Path) -> list[DefinitionFile]:
     if "\0" in text or NUL.search(text):
         raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")
     found = strict_json.read(text) if path.suffix == ".json" else yaml_files.load(text)
-    if path.name.endswith(ALERT_SUFFIX):
-        if not isinstance(found, dict):
-            raise ValueError("a rule of alerts has to be an object")
-        return [DefinitionFile(path, "alert", found)]
+    for suffix, kind in NAMED_BY_FILE.items():
+        if path.name.endswith(suffix):
+            if not isinstance(found, dict):
+                raise ValueError(f"{kind}: an object")
+            if kind == "schedule" and (unknown := sorted(found.keys() - SCHEDULE_KEYS)):
+                listed = ", ".join(sorted(SCHEDULE_KEYS))
+                raise ValueError(f"it has {', '.join(unknown)}; its keys are {listed}")
+            return [DefinitionFile(path, kind, found)]
     if isinstance(found, dict) and "limits" in found:
         return [DefinitionFile(path, "limit", one) for one in _limits(found)]
     kinds = [
@@ -246,7 +279,9 @@ def _limits(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _named(one: DefinitionFile, key: str) -> set[str]:
-    """The pipelines, or the workflows, that the steps of a workflow name."""
+    """The pipelines, or the workflows, that the steps of a workflow, or a schedule, name."""
+    if one.kind == "schedule" and key == "workflow":
+        return {str(one.content.get(key)).partition("@")[0]}
     steps = one.content.get("steps")
     if one.kind != "workflow" or not isinstance(steps, list):
         return set()
@@ -257,7 +292,9 @@ def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registe
     if one.kind == "alert":
         return _set_alert(conn, one)
     if one.kind == "limit":
-        return _register_limit(conn, one)
+        return _stored(conn, one, LIMIT, CREATE_LIMIT, (Jsonb(one.content),))
+    if one.kind == "schedule":
+        return _stored(conn, one, SCHEDULE, CREATE_SCHEDULE, (one.name, Jsonb(one.content)))
     before = _versions(conn, one)
     query = sql.SQL("select {}(%s) as version").format(
         sql.Identifier("qwf", f"register_{one.kind}")
@@ -278,13 +315,17 @@ def _set_alert(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Regist
     return Registered(one.kind, one.name, 1, change, one.path)
 
 
-def _register_limit(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:
-    """Create a limit, or change what its file gives: what it does not give stays."""
-    before = conn.execute(LIMIT, (one.name,)).fetchall()
-    conn.execute(CREATE_LIMIT, (Jsonb(one.content),))
-    after = conn.execute(LIMIT, (one.name,)).fetchall()
+def _stored(
+    conn: psycopg.Connection[DictRow], one: DefinitionFile, read: LiteralString,
+    create: LiteralString, given: Sequence[Any],
+) -> Registered:  # fmt: skip
+    """Create or change what has no version: a limit, which keeps what its file does not give, or a
+    schedule."""
+    before = conn.execute(read, (one.name,)).fetchall()
+    conn.execute(create, given)
+    after = conn.execute(read, (one.name,)).fetchall()
     change = "new" if not before else "unchanged" if before == after else "changed"
-    return Registered("limit", one.name, None, change, one.path)
+    return Registered(one.kind, one.name, None, change, one.path)
 
 
 def _versions(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> dict[int, bool]:

@@ -43,11 +43,11 @@ JSON = _Json()
 @output.json_option
 @addresses.database
 def apply(conn: Connection, folder: Path, as_json: bool) -> None:
-    """Register the pipelines, workflows, limits and alerts in DIR.
+    """Register the pipelines, workflows, limits, schedules and alerts in DIR.
 
     Reads its JSON and YAML files, except *.schema.json. A file with "nodes" is a pipeline, one with
-    "steps" a workflow, one with "limits" has limits, which come first. NAME.alert.json is the rule
-    of an alert.
+    "steps" a workflow, one with "limits" has limits, which come first. NAME.schedule.json is a
+    schedule, NAME.alert.json the rule of an alert.
     If there are problems, all of them in all files are reported and nothing is registered.
     Unchanged definitions keep their version; runs in progress keep theirs. What no file
     gives of a limit stays.
