@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import psycopg
+import pytest
 
 from support.made_jobs import claim, enqueue, finish, worker
 from support.welcome import Cli
@@ -19,6 +20,7 @@ def lines(on_db: Cli, *words: str) -> list[str]:
     return [" ".join(line.split()) for line in on_db("alerts", *words).stdout.splitlines()[1:]]
 
 
+@pytest.mark.usefixtures("wide")
 def test_it_says_what_the_page_says(on_db: Cli, db: Db) -> None:
     """An alert comes with its delivery, a rule in words, a receiver with the boxes that have it."""
     assert on_db("alert", "set", "bad", RULE).exit_code == 0

@@ -100,6 +100,7 @@ CALLS: dict[str, dict[str, str]] = {
         "project": "'p'",
         "labels": "'{}'",
     },
+    "failure_groups": {},
     "find_inputs": {"project": "'p'"},
     "erase": {"filter": "'{\"ids\": [1]}'", "parts": "'{logs}'"},
     "find_jobs": {"filter": "'{}'"},
@@ -180,7 +181,7 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "worker_orders": {"worker": WORKER},
 }
-CALLS_WITHOUT_SIZE = {"failure_groups": {"since": "null"}, "tick": {"max_age": "'1 s'"}}
+CALLS_WITHOUT_SIZE = {"tick": {"max_age": "'1 s'"}}
 # An argument that is given instead of another, and one that another needs.
 INSTEAD_OF = {
     ("create_schedule", "workflow"): "task",
@@ -219,6 +220,7 @@ STORED_NOWHERE = {
     ("ended", "job_ids"),
     ("ended", "run_ids"),
     ("forget_host", "host"),
+    *(("failure_groups", argument) for argument in ("task", "queue", "host", "workflow")),
     ("find_inputs", "project"),
     ("open_questions", "project"),
     ("find_missing_options", "schedule"),

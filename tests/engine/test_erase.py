@@ -44,7 +44,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.graphs: context_checks inputs outputs",
         "qwf.graph_nodes: node_id step_id pipeline workflow task queue inputs skip_if input_spec"
         " ref_files required_model requires limit_by on_failure run_if map min_success"
-        " repeat delay backoff",
+        " repeat delay compensates backoff",
         "qwf.limits: name",
         "qwf.signals: project",
         "qwf.limit_slots: limit_name",

@@ -119,7 +119,8 @@ def wider_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
         text = f"-- {NOTE}\n\nbegin;\n{statement}\ncommit;\n"
         (release.folder / "sql" / folder / f"{NOTE}.sql").write_text(text)
     release.rework(VERSION, __version__, NEWER)
-    release.rework(CLAIM, "_qwf.runs_alone(j.id);", "_qwf.runs_alone(j.id), j.note;")
+    last = "extract(epoch from v_now - j.queued_at)::float8"
+    release.rework(CLAIM, f"{last};", f"{last}, j.note;")
     claim = release.folder / "sql" / f"{CLAIM}.sql"
     # in one transaction: no claim may see the new type with the old body
     alter = "begin;\n\nalter type qwf.claimed_job add attribute note text;\n"

@@ -9,12 +9,17 @@ begin;
 create function _qwf.drawn_edges(p_graph bigint) returns table (from_idx int, to_idx int)
 language sql stable
 as $$
+  with compensation as materialized (
+    select n.idx, n.compensates from qwf.graph_nodes n
+    where n.graph_id = p_graph and n.compensates is not null
+  )
   select e.from_idx, e.to_idx
   from qwf.graph_edges e
-  join qwf.graph_nodes t on t.graph_id = e.graph_id and t.idx = e.to_idx
-  join qwf.graph_nodes f on f.graph_id = e.graph_id and f.idx = e.from_idx
+  left join compensation c on c.idx = e.to_idx
   where e.graph_id = p_graph
-    and (t.compensates is null or f.node_id = any (t.compensates))
+    and (c.idx is null or exists (
+      select from qwf.graph_nodes f
+      where f.graph_id = e.graph_id and f.idx = e.from_idx and f.node_id = any (c.compensates)))
 $$;
 
 commit;

@@ -83,7 +83,9 @@ update qwf.queues set paused = false, max_running = null where paused or max_run
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
 delete from qwf.limit_slots; delete from qwf.limit_starts; delete from qwf.limits;
 {";".join(CREATE_LIMIT % tuple(map(quoted, limit_given(*one))) for one in LIMITS.items())};
-delete from _qwf.event_log;
+delete from _qwf.event_log; delete from _qwf.event_totals; delete from _qwf.run_totals;
+delete from qwf.usual_times; delete from _qwf.open_states; delete from _qwf.late_jobs;
+update _qwf.judged set learned_seq = 0, run_floor = 0;
 update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id = 0;
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.last_complete_tick', 0),
