@@ -41,7 +41,7 @@ INPUTS = {
     "properties": {
         "photo": {"type": "string"},
         "max_tokens": {"type": "number", "default": 3},
-        "size": {"enum": ["s", "m", "l", "xl", "xxl"]},
+        "size": {"enum": ["s", "m", "l", "xl", "xxl", "3xl"]},
         "token": {"type": "string"},
         "boxes": {"type": "array", "items": {"type": "object", "properties": BOX}},
     },
