@@ -43,7 +43,7 @@ JSON = _Json()
 @output.json_option
 @addresses.database
 def apply(conn: Connection, folder: Path, as_json: bool) -> None:
-    """Register the pipelines, workflows, limits, schedules and alerts in DIR.
+    """Register definitions, limits, schedules and alerts of DIR.
 
     Reads its JSON and YAML files, except *.schema.json. A file with "nodes" is a pipeline, one with
     "steps" a workflow, one with "limits" has limits, which come first. NAME.schedule.json is a
