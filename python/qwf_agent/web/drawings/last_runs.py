@@ -9,6 +9,7 @@ from typing import Any
 from qwf_agent.look.draw.words import duration
 
 HEIGHT, WIDTH = 40, 10  # of a bar, in units of the drawing
+ENOUGH = 10  # completed runs, to call one slow; from so many on the engine learns what is late
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Bar:
 
 def bars(last: Sequence[Mapping[str, Any]], most: int, usual: Mapping[str, Any]) -> list[Bar]:
     """The newest `most` of a list of qwf.usual as bars, the oldest first. A bar is as high as the
-    run was long; one that took longer than nine of ten do is slow."""
+    run was long; one that took longer than nine of ten do is slow, once ENOUGH have completed."""
     shown = list(reversed(last[:most]))
     longest = max((one["seconds"] or 0 for one in shown), default=0) or 1
     typical = f", usual {duration(usual['p50'])}" if usual["p50"] is not None else ""
@@ -34,7 +35,7 @@ def bars(last: Sequence[Mapping[str, Any]], most: int, usual: Mapping[str, Any])
             x=WIDTH * place,
             height=round(max(4, HEIGHT * (one["seconds"] or 0) / longest), 1),
             status=one["status"],
-            slow=bool(usual["p90"] and (one["seconds"] or 0) > usual["p90"]),
+            slow=usual["runs"] >= ENOUGH and (one["seconds"] or 0) > usual["p90"],
             run=one["run"],
             said=f"run {one['run']}, {one['status']}"
             + (f", {duration(one['seconds'])}" if one["seconds"] is not None else "")

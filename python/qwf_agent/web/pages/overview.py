@@ -22,7 +22,7 @@ HOUR = "select * from qwf.last_hour"
 # The newest that are open, then those that have just ended, with what is usual.
 RUNS = """
 select r.id, r.workflow, r.status, r.done, r.total, r.asked, r.seconds, r.finished_at, r.error,
-  u.p50 as usual, coalesce(r.seconds > u.p90, false) as slow
+  u.p50 as usual, coalesce(r.seconds > u.p90 and u.runs >= 10, false) as slow
 from (
   select distinct on (f.id) f.*
   from (

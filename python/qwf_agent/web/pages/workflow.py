@@ -57,7 +57,7 @@ select u.p50, u.p90, u.runs, u.last, u.last_success, u.late_after from qwf.usual
 where u.kind = 'run' and u.name = %(name)s
 """
 NODES = """
-select u.node, u.p50, u.p90, u.last from qwf.usual u
+select u.node, u.p50, u.p90, u.runs, u.last from qwf.usual u
 where u.kind = 'node' and u.name = %(name)s order by u.node limit 300
 """
 SORTS = {"node": "node", "usual": "p50", "p90": "p90", "failed": "failed"}

@@ -14,7 +14,7 @@ A_PAGE = 200
 WORKFLOWS = """
 select d.name, d.version, d.title, d.registered_at, d.parts as steps,
   d.pipelines[1 : 6] as pipelines, cardinality(d.pipelines) as uses,
-  u.p50, u.p90, u.last, u.last_status, u.last_at, u.last_success
+  u.p50, u.p90, coalesce(u.runs, 0) as runs, u.last, u.last_status, u.last_at, u.last_success
 from qwf.definition_overview d
 left join qwf.usual u on u.kind = 'run' and u.name = d.name
 where d.kind = 'workflow' and d.current and d.name > %(after)s
