@@ -52,7 +52,7 @@ begin
       union all
       select format('"%s" cannot be read here', r.segments[1]),
         case r.key when 'skip_if' then 'skip_if is resolved once; filter the list in "map" instead'
-          else 'only the inputs of a node with a "map" can read its elements' end
+          else 'only inputs beside "map" or "repeat" can read it' end
       where r.segments[1] in ('item', 'index') and not r.is_mapped
       union all
       select '"files" comes after a step or node', 'write {"$from": "<node>.files"}'

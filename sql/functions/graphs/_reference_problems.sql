@@ -33,7 +33,7 @@ begin
       select format('"%s" cannot be read here', r.head), case r.head
         when 'pipeline' then 'only the nodes and outputs of a pipeline can read its inputs'
         when 'files' then 'write {"$from": "<step>.files"}'
-        else 'only the inputs of a node with a "map" can read its elements' end
+        else 'only inputs beside "map" or "repeat" can read it' end
       where r.name is null and r.head in ('pipeline', 'item', 'index', 'files')
       union all
       select format('a run has no "%s"', r.segments[2]), 'it has error, failed, id and status'

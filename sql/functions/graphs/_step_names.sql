@@ -45,7 +45,8 @@ begin
       or get_bit(p_upstream, v_place - 1) = 0 and not p_waits -> 'partial' ? v_name
     then
       v_problem := format('step "%s" is not upstream: add "%s" to depends_on', v_step, v_step);
-      v_hint := 'a reference does not create a dependency; add the step to depends_on';
+      v_hint := 'a reference does not create a dependency; add the step to depends_on'
+        ' (a compensation node reads only what it takes back, and what comes before that)';
     elsif v_name <> v_step then
       v_known := v_known -> 'nodes' -> v_name;
     end if;

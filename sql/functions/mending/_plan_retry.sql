@@ -6,8 +6,8 @@
 --   resumes if its only reason is its own failure, or an element that was named: its completed
 --   elements are reused. Compensation nodes are skipped again. If one is named, it runs again and
 --   all else stays as it is. A map with elements that never had inputs does not: its list is read
---   again. Nor does a repeat whose last turn was one too many: it begins anew, unless its max is
---   now higher.
+--   again. Nor does a repeat that was not done after its last turn: it starts again from its first
+--   turn, unless its max is now higher.
 -- Called by: retry_plan, _line_up_again, _mend_run.
 
 begin;
@@ -66,7 +66,9 @@ begin
           and (bool_or(e.status in ('failed', 'cancelled') or e.node_id = p_from_node)
             or n.max_turns > n.elements is not false) as resumes,
         count(*) filter (where e.status not in ('failed', 'cancelled')
-          and e.node_id is distinct from p_from_node) as reused
+          and e.node_id is distinct from p_from_node and (n.max_turns is null
+            or e.element < all (select x.element from qwf.jobs x
+              where x.parent_id = n.job_id and x.node_id = p_from_node))) as reused
       from qwf.jobs e where e.parent_id = n.job_id
     ) m on n.elements is not null and n.failed is not null and n.changed is null
       and f.idx is null

@@ -28,7 +28,7 @@ as $$
       'When a run of the workflow last completed.'),
     ('qwf_workflow_last_seconds', w.last_seconds::float8,
       'How long the run took that ended last.'),
-    ('qwf_workflow_late', w.late::float8, 'Open runs that are late.')
+    ('qwf_workflow_late', w.late::float8, 'Late runs, of the newest 100,000 open ones.')
   ) m (name, value, help)
   union all
   select m.name, jsonb_build_object('name', s.name), m.value::float8, 'counter', m.help

@@ -33,7 +33,7 @@ select qwf_test.report('s/use');
 select is(qwf_test.run_state(), 'completed', 'the run completes');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
--- without every the next turn is queued; after max it fails; a retry begins anew
+-- without every the next turn is queued; after max it fails; a retry starts with the first turn
 select qwf_test.workflow('v', '[{"id": "m", "inputs": {"i": {"$from": "index"}},
   "repeat": {"until": {"$from": "item.i", "$eq": 9}, "max": 3}}]');
 select qwf.enqueue_run('v');
