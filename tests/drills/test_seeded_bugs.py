@@ -27,7 +27,7 @@ FIRST = {
     "jobs above a lowered limit do not count": 4,
     "a call puts a job off beyond its latest start": 1,
     "a job that is queued is not put off": 22,
-    "a loaded model is preferred for ever": 1,
+    "a loaded model is always preferred": 1,
     "a job keeps its deadline when it starts": 3,
     "a signal that came early is not kept": 1,
     "a signal answers though it does not fit": 40,

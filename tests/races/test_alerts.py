@@ -156,8 +156,8 @@ def test_the_invariants_know_alerts_and_late_work(db: Db, dsn: str, invariant: s
 def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
     db: Db, dsn: str, of_run: bool
 ) -> None:
-    """The end has the row: whoever comes second waits for it, and hears that it is over. An end
-    that comes second is told, because it has no number yet."""
+    """If the job ends first, the caller waits for its row and gets an error: it is over. If the
+    caller comes first, the receiver is told of the end, because that event has no number yet."""
     flow = {"name": "w", "steps": [{"id": "t", "node": "t", "queue": "default"}]}
     db.execute("select qwf.register_workflow(%s)", (json.dumps(flow),))
     start = "select qwf.enqueue_run('w')" if of_run else "select qwf.enqueue('t')"

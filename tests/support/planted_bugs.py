@@ -66,7 +66,7 @@ BUGS = {
         "coalesce(v_bound, v_starts)",
         "v_starts",
     ),
-    "a loaded model is preferred for ever": (
+    "a loaded model is always preferred": (
         "_qwf.pick",
         "< (select s.affinity_max_wait from qwf.settings s)",
         "is not null",

@@ -4,8 +4,8 @@
 -- Guarantees: One statement for all rules and subjects. Times count from now, not from the event:
 --   what got its number late is told, too. An alert opens when more than more_than events have
 --   happened within `within`. The first message is due after `for`. One that opens again less than
---   `repeat` after its last message is silent until then. One that is erased or pruned at the same
---   moment begins anew.
+--   `repeat` after its last message is silent until then. If an alert is erased or pruned at the
+--   same moment, a new one counts the events.
 -- Locks: the alerts; the caller has locked the row of event_numbers.
 -- Called by: _try_rules.
 

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/alerts/test_alert
--- Purpose: Sends a message of state test to whoever a rule tells.
+-- Purpose: Sends a message of state test to the receiver, task or workflow of a rule.
 -- Guarantees: The message goes the way of all messages of the rule; it opens nothing.
 -- Notifies: as the messages of the rule.
 -- Raises: QW001 for an unknown rule; what the rule does may raise.

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/change/_change_notify
--- Purpose: Names the receiver that hears of a job; of a node, the receiver that hears of its run.
+-- Purpose: Names the receiver that is told about a job; of a node, about its run.
 -- Guarantees: Holds for events that get their numbers after it. It writes one row, however many
 --   nodes the run has: events of a run ask the run first. A receiver that was named before is told
 --   no more, and the event `changed` says who it was.
@@ -30,7 +30,9 @@ begin
     select j.status::text, j.labels into v_status, v_labels
     from qwf.jobs j where j.id = p_job for no key update;
   end if;
-  if v_status = any (v_over) or v_status is null then
+  if v_status is null then  -- deleted since it was looked up
+    perform _qwf.raise_not_waiting(p_job);
+  elsif v_status = any (v_over) then
     raise exception using errcode = 'QW002',
       message = case when v_run is null then 'the job is over' else 'the run is over' end,
       detail = format('%s is %s', coalesce('run ' || v_run, 'job ' || p_job), v_status),
