@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from qwf_agent.web.app import build
+from qwf_agent.web.pages import tell
 from qwf_agent.web.site import access
 from support.browser import Pages, served
 from support.harness import until
@@ -215,3 +217,18 @@ def test_a_hidden_tab_notifies_when_its_run_ends(watch: Any, db: Db) -> None:
     assert page.evaluate("window.noted") == [f"run {run} of nightly failed: go failed: disk full"]
     assert not page.evaluate("'tells' in document.body.dataset")
     assert page.evaluate("JSON.parse(sessionStorage['qwf-tell']).watched") == []
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("workflow.a/b", "workflow.a-b"),
+        ("workflow." + "x" * 120 + "1", "workflow." + "x" * 120 + "2"),
+    ],
+)
+def test_no_two_workflows_share_a_rule(one: str, two: str) -> None:
+    """A name with other letters, or a long one, ends in a hash; a plain one stays as it is."""
+    names = [tell.rule_name(subject, "ops") for subject in (one, two)]
+    assert names[0] != names[1]
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]{0,99}", name) for name in names)
+    assert tell.rule_name("workflow.nightly", "ops") == "workflow.nightly.ops"

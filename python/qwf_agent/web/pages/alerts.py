@@ -10,14 +10,15 @@ from qwf_agent.look.draw import alerts
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
-MOST = 100  # alerts, and rules
+MOST = 100  # open alerts, and rules
+MOST_CLOSED = 30
 OPEN = """
 select a.* from qwf.alert_details a where a.closed_at is null order by a.id desc limit %(most)s
 """
 CLOSED = """
 select a.* from qwf.alert_details a
 where a.closed_at > (select qwf.now()) - interval '7 days'
-order by a.closed_at desc limit 30
+order by a.closed_at desc limit %(most)s
 """
 RULES = "select r.* from qwf.alert_overview r order by r.name limit %(most)s"
 RECEIVERS = "select r.* from qwf.receiver_overview r order by r.receiver limit 100"
@@ -41,12 +42,13 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     receivers = await look.rows(RECEIVERS)
     return {
         "open": [_shown(row, by) for row in await look.rows(OPEN, most=MOST)],
-        "closed": [_shown(row, by) for row in await look.rows(CLOSED)],
+        "closed": [_shown(row, by) for row in await look.rows(CLOSED, most=MOST_CLOSED)],
         "rules": rules,
         "receivers": receivers,
         "absent": {row["receiver"] for row in receivers if not row["hosts"]},
         "messages": await look.rows(MESSAGES),
         "most": MOST,
+        "most_closed": MOST_CLOSED,
     }
 
 

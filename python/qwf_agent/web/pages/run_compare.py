@@ -9,11 +9,11 @@ from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings.differences import differences
+from qwf_agent.web.pages import run_timeline
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 
 MOST_NODES = 300  # rows of the table; what differs most comes first
-LARGE = 5000  # elements of the maps of a run, from which its times may be a minute old
 NOTICED = 0.2  # share of a time from which it counts as different
 
 OTHERS = """
@@ -53,7 +53,7 @@ async def show(request: Request, look: Look, run: dict[str, Any], nodes: Rows) -
     shown: dict[str, Any] = {"others": others, "other": None, "given": given}
     if other is None or other not in sides or other == run["id"]:
         return shown
-    read = look.part if _jobs(nodes) <= LARGE else look.seldom
+    read = run_timeline.reader(look, nodes)
     times = [await read("the times of nodes", TIMES, run=one) for one in (run["id"], other)]
     rows = beside(*times)
     here, there = sides[run["id"]], sides[other]
@@ -99,7 +99,3 @@ def _pair(
         "node_id": name, "one": one, "two": two, "state": state, "change": change, "by": by,
         "differs": state or longer, "longer": longer,
     }  # fmt: skip
-
-
-def _jobs(nodes: Rows) -> int:
-    return sum(sum((node["counts"] or {}).values()) or 1 for node in nodes)

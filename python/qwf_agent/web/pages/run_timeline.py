@@ -50,8 +50,7 @@ async def show(request: Request, look: Look, run: dict[str, Any], nodes: Rows) -
     order = asked.get("order") if asked.get("order") in ORDERS else "start"
     now = run["now"] if isinstance(run["now"], datetime) else datetime.now(timezone.utc)
     opened = [number for text in asked.getlist("open") if (number := as_id(text))][:MOST_OPEN]
-    jobs = sum(sum((node["counts"] or {}).values()) or 1 for node in nodes)
-    read = look.part if jobs <= MANY else look.seldom
+    read = reader(look, nodes)
     rows = await _Rows(request, look, now, order == "took", opened, read).of(run["id"])
     shown = [found for row in rows if (found := row.shows(kind))]
     first = min(as_id(asked.get("from", "")) or 0, len(shown))
@@ -69,6 +68,12 @@ async def show(request: Request, look: Look, run: dict[str, Any], nodes: Rows) -
         "opened": opened,
         "used": next(iter(await read("what was used", USED, run=run["id"])), None),
     }  # fmt: skip
+
+
+def reader(look: Look, nodes: Rows) -> Read:
+    """How the times of a run are read: those of a large one may be a minute old."""
+    jobs = sum(sum((node["counts"] or {}).values()) or 1 for node in nodes)
+    return look.part if jobs <= MANY else look.seldom
 
 
 class _Rows:

@@ -1,7 +1,8 @@
-"""Who hears of a run, job, workflow or of all failures: receivers by name, and open tabs."""
+"""The button Notify me: the receivers and browser tabs that are told about work."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data
 
 MOST_WATCHED = 50
+MOST_NAME = 100  # letters of the name of a rule
 MOST_TOLD = 5  # at once; of more there is one notification that counts them
 WINDOW = 20_000  # numbers that are looked through for what a tab has missed
 OF_FAILURES = {"when": ["run_ended", "job_failed"]}
@@ -61,16 +63,25 @@ async def receivers(
     rows = await look.rows(RECEIVERS)
     if rule is None:
         return rows
-    start = re.sub(r"[^A-Za-z0-9_.-]", "-", subject or "")[:60]
     return [
         {
             **row,
-            "name": (name := f"{start}.{row['receiver']}"[:100]),
+            "name": (name := rule_name(subject or "", row["receiver"])),
             "tells": name in row["rules"],
             "rule": json.dumps({**rule, "do": {"receiver": row["receiver"]}}),
         }
         for row in rows
     ]
+
+
+def rule_name(subject: str, receiver: str) -> str:
+    """The name of the rule that tells a receiver about a subject. It ends in a hash if the name of
+    the subject cannot stand in it as it is, so that no two subjects share a rule."""
+    given = f"{subject}.{receiver}"
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", given)
+    if name == given and len(name) <= MOST_NAME:
+        return name
+    return f"{name[: MOST_NAME - 17]}.{hashlib.sha256(given.encode()).hexdigest()[:16]}"
 
 
 async def of_job(look: Look, job: Mapping[str, Any]) -> Rows:

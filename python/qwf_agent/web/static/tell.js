@@ -18,12 +18,14 @@
     for (const button of document.querySelectorAll("[data-tell]")) {
       const on = watched.has(button.dataset.tell), why = button.nextElementSibling;
       const denied = !can || Notification.permission === "denied";
-      button.disabled = denied && !on;
+      const full = watched.size >= MOST;
+      button.disabled = (denied || full) && !on;
       button.setAttribute("aria-pressed", String(on));
       button.classList.toggle("primary", on);
       const said = !can ? "this browser shows notifications only of pages by https, or of localhost"
         : denied ? "this browser does not let the page notify you"
-        : on ? "on, while this tab is open" : "while this tab is open";
+        : on ? "on, while this tab is open"
+        : full ? `this tab already watches ${MOST}: switch another off` : "while this tab is open";
       if (why && why.textContent !== said) why.textContent = said;
     }
   }
