@@ -57,3 +57,16 @@ def test_change_names_who_hears(on_db: Cli, db: Db) -> None:
     assert "no live agent has receiver ada" in said.stderr
     found = db.execute("select labels from qwf.jobs").fetchone()
     assert found == ({"qwf.notify": "ada"},)
+
+
+def test_a_test_message_comes_with_the_command_that_follows_it(on_db: Cli, db: Db) -> None:
+    """The command is one that works, also if the rule starts a workflow."""
+    db.execute(
+        """select qwf.register_workflow('{"name": "w", "steps": [{"id": "a", "node": "a"}]}')"""
+    )
+    for act, what in (({"receiver": "ops"}, "job 1"), ({"workflow": "w"}, "run 1")):
+        on_db("alert", "set", "bad", json.dumps({"when": ["lost"], "do": act}))
+        said = on_db("alert", "test", "bad").stdout
+        assert said == f"{what} delivers a test message; follow it: qwf wait {what}\n"
+        (words,) = [line.partition("qwf ")[2].split() for line in said.splitlines()]
+        assert on_db(*words, "--timeout", "0.1s").exit_code == 124

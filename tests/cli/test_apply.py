@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from qwf_agent.cli import definition_files
 from support.welcome import PIPELINE, WORKFLOW, Cli
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -341,3 +342,12 @@ def test_schedules_come_after_the_workflows_that_they_start(
         refused = on_db("apply", tmp_path)
         assert (refused.exit_code, f"a.schedule.json: {told}" in refused.stderr) == (1, True)
         assert db.execute(stored).fetchall() == [("t", None, None, "00:05:00", {"n": 1})]
+    file.unlink()
+    (tmp_path / "a.schedule.yaml").write_text("{task: t, every: 9 min}")
+    assert said()[1] == ("schedule", "a", None, "changed")
+
+
+def test_a_file_may_give_each_argument_of_a_schedule(db: psycopg.Connection[Any]) -> None:
+    query = "select unnest(proargnames) from pg_proc where oid = 'qwf.create_schedule'::regproc"
+    arguments = {name for (name,) in db.execute(query)}
+    assert arguments == definition_files.SCHEDULE_KEYS | {"name"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.interleave import Claim, Race, claim, finish, run_of
+from support.interleave import Claim, Race, both_end, claim, finish, run_of
 
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 CANCEL = "select qwf.cancel_run(%s)"
@@ -41,17 +41,12 @@ def finish_clean_up(race: Race, run: int, status: str) -> None:
 @pytest.mark.parametrize("first", ["the failure", "the other"])
 def test_clean_up_waits_for_nodes_that_run_when_the_run_fails(race: Race, first: str) -> None:
     """The clean-up opens once, after both nodes, in any order of commits."""
-    worker, nonblocking = race.session(), race.nonblocking()
     for outcome in OUTCOMES:
         run, a, b = tidied(race)
-        opening, closing = (a, "fatal"), (b, outcome)
+        ends = [(a, "fatal"), (b, outcome)]
         if first == "the other":
-            opening, closing = closing, opening
-        worker.begin()
-        assert finish(worker, opening[0], outcome=opening[1]) == [("ok", False)]
-        assert finish(nonblocking, closing[0], outcome=closing[1]) == [("ok", True)]
-        race.healthy()
-        worker.commit()
+            ends.reverse()
+        both_end(race, *ends[0], *ends[1])
         if outcome == "cancelled" and first == "the other":
             finish_clean_up(race, run, "cancelled")
         else:

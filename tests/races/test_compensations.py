@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from support.interleave import Claim, Race, claim, finish, run_of
+from support.interleave import Claim, Race, both_end, claim, finish, run_of
 from support.planted_bugs import UNDO_BUGS, put_in
 
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
@@ -45,17 +45,12 @@ def refund(race: Race, run: int, status: str) -> None:
 @pytest.mark.parametrize("first", ["the failure", "the other"])
 def test_a_refund_waits_for_all_that_follows_from_the_charge(race: Race, first: str) -> None:
     """It opens once, after both bodies, in any order of commits and however the other ends."""
-    worker, nonblocking = race.session(), race.nonblocking()
     for outcome in OUTCOMES:
         run, a, b = charged(race)
-        opening, closing = (a, "fatal"), (b, outcome)
+        ends = [(a, "fatal"), (b, outcome)]
         if first == "the other":
-            opening, closing = closing, opening
-        worker.begin()
-        assert finish(worker, opening[0], outcome=opening[1]) == [("ok", False)]
-        assert finish(nonblocking, closing[0], outcome=closing[1]) == [("ok", True)]
-        race.healthy()
-        worker.commit()
+            ends.reverse()
+        both_end(race, *ends[0], *ends[1])
         cancelled = outcome == "cancelled" and first == "the other"
         refund(race, run, "cancelled" if cancelled else "failed")
 

@@ -374,3 +374,13 @@ def run_of(race: Race, *nodes: dict[str, Any]) -> int:
     step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
     race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "tidied", "steps": [step]}))
     return int(race.one("select qwf.enqueue_run('tidied')"))
+
+
+def both_end(race: Race, first: Claim, outcome: str, then: Claim, its_outcome: str) -> None:
+    """A body ends in a transaction that stays open while the other one ends; then it commits."""
+    worker, nonblocking = race.session(), race.nonblocking()
+    worker.begin()
+    assert finish(worker, first, outcome=outcome) == [("ok", False)]
+    assert finish(nonblocking, then, outcome=its_outcome) == [("ok", True)]
+    race.healthy()
+    worker.commit()

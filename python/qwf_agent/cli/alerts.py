@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 RULES = "select * from qwf.alert_overview order by name"
-OPEN = "select * from qwf.alert_details where closed_at is null order by id desc limit 200"
+STARTS = "select rule -> 'do' ? 'workflow' as a_run from qwf.alert_overview where name = %s"
+MOST = 200  # alerts that are listed
+OPEN = "select * from qwf.alert_details where closed_at is null order by id desc limit 201"
 CLOSED = """
-select * from qwf.alert_details where closed_at is not null order by closed_at desc limit 200
+select * from qwf.alert_details where closed_at is not null order by closed_at desc limit 201
 """
 RECEIVERS = "select * from qwf.receiver_overview order by receiver"
 OF_RECEIVERS = ("receiver", "hosts", "rules", "sent_at")
@@ -75,6 +77,9 @@ def _list(
 ) -> None:
     """Print rows: to a person in the words of the page, to a program as they are."""
     rows = connection.many(conn, query)
+    if columns is OF_ALERTS and len(rows) > MOST:
+        rows = rows[:MOST]
+        click.echo(f"note: these are the newest {MOST}; qwf.alert_details has all", err=True)
     if not as_json:
         rows = [said.in_words(row) for row in rows]
     show_list(columns, rows, as_json, empty)
@@ -127,8 +132,10 @@ def test_rule(conn: Connection, name: str) -> None:
     \b
     Example:  qwf alert test bad
     """
-    job = connection.call(conn, "test_alert", name=name)
-    click.echo(f"job {job} delivers a test message; follow it: qwf wait {job}")
+    number = connection.call(conn, "test_alert", name=name)
+    (rule,) = connection.many(conn, STARTS, (name,))
+    what = f"run {number}" if rule["a_run"] else f"job {number}"
+    click.echo(f"{what} delivers a test message; follow it: qwf wait {what}")
 
 
 @click.command()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
-NAMED_BY_FILE = {".alert.json": "alert", ".schedule.json": "schedule"}  # NAME.alert.json
+NAMED_BY_FILE = ("schedule", "alert")  # kinds of NAME.schedule.json, NAME.alert.yaml and so on
 MOST_BYTES = 64 << 20  # the largest max_value_bytes
 LIMIT_KEYS = ("name", "max_running", "starts", "per", "keyed")
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")
@@ -93,9 +93,8 @@ class DefinitionFile:
     @property
     def name(self) -> str:
         """Its name, if it has one; the database checks it."""
-        for suffix, kind in NAMED_BY_FILE.items():
-            if self.kind == kind:
-                return self.path.name.removesuffix(suffix)
+        if self.kind in NAMED_BY_FILE:
+            return self.path.stem.removesuffix(f".{self.kind}")
         return str(self.content.get("name"))
 
 
@@ -160,10 +159,8 @@ def load(folder: Path) -> list[DefinitionFile]:
 def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
     """Limits and pipelines first, each workflow after those that its steps run, then schedules,
     alerts last."""
-    last = ["schedule", "alert"]
-    waiting = sorted(
-        found, key=lambda one: (one.kind in last and last.index(one.kind) + 1, one.kind)
-    )
+    last = {kind: place for place, kind in enumerate(NAMED_BY_FILE, 1)}
+    waiting = sorted(found, key=lambda one: (last.get(one.kind, 0), one.kind))
     ordered: list[DefinitionFile] = []
     while waiting:
         left = {one.name for one in waiting if one.kind == "workflow"}
@@ -237,14 +234,14 @@ def _read(path: Path) -> list[DefinitionFile]:
     if "\0" in text or NUL.search(text):
         raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")
     found = strict_json.read(text) if path.suffix == ".json" else yaml_files.load(text)
-    for suffix, kind in NAMED_BY_FILE.items():
-        if path.name.endswith(suffix):
-            if not isinstance(found, dict):
-                raise ValueError(f"{kind}: an object")
-            if kind == "schedule" and (unknown := sorted(found.keys() - SCHEDULE_KEYS)):
-                listed = ", ".join(sorted(SCHEDULE_KEYS))
-                raise ValueError(f"it has {', '.join(unknown)}; its keys are {listed}")
-            return [DefinitionFile(path, kind, found)]
+    kind = path.stem.rpartition(".")[2]
+    if kind in NAMED_BY_FILE:
+        if not isinstance(found, dict):
+            raise ValueError(f"{kind}: an object")
+        if kind == "schedule" and (unknown := sorted(found.keys() - SCHEDULE_KEYS)):
+            listed = ", ".join(sorted(SCHEDULE_KEYS))
+            raise ValueError(f"it has {', '.join(unknown)}; its keys are {listed}")
+        return [DefinitionFile(path, kind, found)]
     if isinstance(found, dict) and "limits" in found:
         return [DefinitionFile(path, "limit", one) for one in _limits(found)]
     kinds = [

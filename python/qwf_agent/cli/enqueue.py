@@ -47,7 +47,7 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 
     Reads its JSON and YAML files, except *.schema.json. A file with "nodes" is a pipeline, one with
     "steps" a workflow, one with "limits" has limits, which come first. NAME.schedule.json is a
-    schedule, NAME.alert.json the rule of an alert.
+    schedule, NAME.alert.json the rule of an alert; both may also be YAML.
     If there are problems, all of them in all files are reported and nothing is registered.
     Unchanged definitions keep their version; runs in progress keep theirs. What no file
     gives of a limit stays.

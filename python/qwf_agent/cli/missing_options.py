@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-import psycopg
 
 from qwf_agent.look import connection
 from qwf_agent.look.connection import Connection
@@ -21,11 +20,7 @@ def note(
 ) -> None:
     """Say on standard error which options the task of the job, the schedule or each node declares,
     and it lacks. A login that may not read the workers is told nothing."""
-    try:
-        found = connection.many(conn, FOUND, (job, schedule, workflow))
-    except psycopg.errors.InsufficientPrivilege:
-        return
-    for row in found:
+    for row in connection.readable(conn, FOUND, (job, schedule, workflow)):
         node = f"node {row['name']}: " if row["kind"] == "node" else ""
         text = f"{node}{row['says']}: {row['hint']}"
         click.echo(f"note: {visible(text)}", err=True)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-import psycopg
 from psycopg.types.json import Jsonb
 from rich.text import Text
 
@@ -67,11 +66,7 @@ def retry(
 def show_taken_back(conn: Connection, run: int) -> None:
     """Print what compensation nodes have taken back: a retry of the run runs it again. A login that
     may not read it is told nothing."""
-    try:
-        found = connection.many(conn, TAKEN_BACK, {"run": run})
-    except psycopg.errors.InsufficientPrivilege:
-        return
-    for one in found:
+    for one in connection.readable(conn, TAKEN_BACK, {"run": run}):
         line = f"{one['takes_back']} was taken back by {one['by']}: a retry runs it again"
         output.show(Text(line, "bright_black"))
 

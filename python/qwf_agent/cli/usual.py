@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import psycopg
-
 from qwf_agent.look import connection
 from qwf_agent.look.connection import Connection
 
@@ -18,10 +16,7 @@ where u.kind in ('run', 'node') and u.name = %s and u.p50 is not null
 def add(conn: Connection, status: dict[str, Any]) -> None:
     """Write usual times, seconds, into a run and its nodes. A login that may not read them is told
     nothing."""
-    try:
-        found = connection.many(conn, USUAL, (status["run"]["workflow"],))
-    except psycopg.errors.InsufficientPrivilege:
-        return
+    found = connection.readable(conn, USUAL, (status["run"]["workflow"],))
     times = {row["node"]: row["p50"] for row in found}
     status["run"]["usual"] = times.get("")
     for node in status["nodes"]:

@@ -159,6 +159,16 @@ def many(
     return conn.execute(query, parameters).fetchall()
 
 
+def readable(
+    conn: Connection, query: LiteralString, parameters: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[DictRow]:
+    """The rows a query returns; none if the login may not read them."""
+    try:
+        return many(conn, query, parameters)
+    except psycopg.errors.InsufficientPrivilege:
+        return []
+
+
 def secret_words(conn: Connection) -> Sequence[str]:
     """The words by which the settings know what may be a secret; each, if nobody can say."""
     try:
