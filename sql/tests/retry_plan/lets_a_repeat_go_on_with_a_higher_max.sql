@@ -24,7 +24,8 @@ select is_empty('select * from qwf.check_invariants()', 'the database is healthy
 select qwf_test.work() from generate_series(1, 3);
 select results_eq($$ select because from qwf.retry_plan(qwf_test.run(), 'm[1]')
     where verdict = 'runs again' $$,
-  $$ values ('its element m[1] was named; elements reused: 1 of 4') $$, 'the turns after a named one are deleted');
+  $$ values ('its element m[1] was named; elements reused: 1 of 4') $$,
+  'the turns after a named one are deleted');
 select pg_temp.register(3, 8);
 select results_eq('select verdict, because from qwf.retry_plan(qwf_test.run(), latest => true)',
   $$ values ('runs again', 'its definition changed') $$, 'with another end it starts again');
