@@ -177,5 +177,4 @@ def test_the_oracle_sees_edits_that_are_lost(connect: Connect) -> None:
         text = row[0]
         assert text.count("for share;") == 2
         db.execute(text.replace("for share;", ";").encode())
-    edits, _ = storm(connect, 3)
-    assert edits.lost()
+    assert any(storm(connect, seed)[0].lost() for seed in range(3, 11))
