@@ -259,6 +259,12 @@ comment on type _qwf.metric is
   'A row of the view metrics. The name qwf_unreadable, without labels, stands for a part of the '
   'metrics that could not be read.';
 
+create type _qwf.metric_series as (
+  name text, labels jsonb, value double precision, kind text, help text, seconds double precision,
+  edges bigint[]);
+comment on type _qwf.metric_series is
+  'A row of the view metric_series; seconds and edges are null unless it is a histogram.';
+
 create type _qwf.past_run as (
   workflow text, run_id bigint, at timestamptz, status text, seconds real);
 comment on type _qwf.past_run is

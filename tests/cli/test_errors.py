@@ -254,7 +254,7 @@ def test_help_fits_80_columns_and_is_not_cut() -> None:
     assert [one for one in lines if len(one[1]) > 80 or one[1].endswith("...")] == []
 
 
-HEAVY = ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy", "textual", "prometheus_client")
+HEAVY = ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy", "textual")
 
 
 @pytest.mark.parametrize(

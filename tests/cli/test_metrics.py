@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -10,7 +11,9 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -33,9 +36,9 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
 
 
 def samples(text: str) -> dict[tuple[str, ...], float]:
-    """Every sample by its name and the values of its labels."""
+    """Every sample by its name and the values of its labels, in the order of their names."""
     return {
-        (one.name, *one.labels.values()): one.value
+        (one.name, *(value for _, value in sorted(one.labels.items()))): one.value
         for family in text_string_to_metric_families(text)
         for one in family.samples
     }
@@ -189,6 +192,23 @@ def served(dsn: str) -> Any:
     process.wait()
 
 
+def test_a_connection_serves_many_scrapes_also_compressed(
+    served: tuple[str, subprocess.Popen[str]],
+) -> None:
+    """As Prometheus asks: it keeps the connection, and takes gzip."""
+    address = urlsplit(served[0])
+    connection = HTTPConnection(str(address.hostname), address.port, timeout=60)
+    for headers in ({}, {"Accept-Encoding": "gzip"}):
+        connection.request("GET", address.path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        if headers:
+            assert answer.getheader("Content-Encoding") == "gzip"
+            body = gzip.decompress(body)
+        assert answer.getheader("Content-Type") == "text/plain; version=0.0.4; charset=utf-8"
+        assert samples(body.decode())["qwf_up",] == 1
+
+
 def scraped(address: str) -> dict[tuple[str, ...], float]:
     with urllib.request.urlopen(address, timeout=60) as answer:
         return samples(answer.read().decode())
@@ -232,6 +252,26 @@ def test_more_than_200_tasks_share_the_name_other(on_db: Cli, db: Db) -> None:
     assert len(found) == 201
     assert found["t001"] == [1.0, *[4.0] * 17]
     assert found["other"] == [5.0, *[20.0] * 17]
+
+
+def test_the_text_says_what_the_view_says(on_db: Cli, db: Db) -> None:
+    """Each row of qwf.metrics with a figure is a line, whatever characters its labels have."""
+    names = ["load", 'a"b', "back\\slash", 'x": "', "two\nlines", "é→", '", "']
+    for name in names:
+        db.execute(
+            "insert into qwf.attempt_totals values ('cpu', %s, 'completed', 3, 2, '{1}', 2, '{2}')",
+            (name,),
+        )
+    db.execute("insert into _qwf.run_totals values ('w', 'failed', 1, 2, array_fill(1, array[17]))")
+    rows = db.execute("select name, labels from qwf.metrics where value is not null").fetchall()
+    result = on_db("metrics")
+    assert result.exit_code == 0, result.output
+    found = samples(result.stdout)
+    ours = {("qwf_up",), ("qwf_standby",), ("qwf_standby_behind_seconds",)}
+    said = {(name, *(value for _, value in sorted(labels.items()))) for name, labels in rows}
+    assert set(found) - ours == said
+    assert found["qwf_attempts_total", "completed", "cpu", 'x": "'] == 3
+    assert found["qwf_run_seconds_bucket", "0.001000", "failed", "w"] == 1
 
 
 def test_promtool_finds_nothing_wrong_with_them(on_db: Cli, db: Db) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import click
 import psycopg
-from prometheus_client import CollectorRegistry, generate_latest, start_http_server
-from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
-from psycopg.rows import DictRow
 
 from qwf_agent import config
-from qwf_agent.cli import addresses, errors
+from qwf_agent.cli import addresses, errors, scrapes
 from qwf_agent.look import connection, hints, standby
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw.visible import visible
@@ -21,8 +17,8 @@ from qwf_agent.look.draw.visible import visible
 STATEMENT_TIMEOUT = "10s"  # so that slow scrapes do not pile up
 
 
-class FleetCollector(Collector):
-    """Reads qwf.metrics at every scrape, one at a time. Without a database, qwf_up is 0."""
+class Fleet:
+    """Reads qwf.metrics_text at every scrape, one at a time. Without a database, qwf_up is 0."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
@@ -31,16 +27,12 @@ class FleetCollector(Collector):
         self.left_out: list[tuple[str, str | None]] = []  # why some are missing, and what helps
         self._one_at_a_time = threading.Lock()
 
-    def collect(self) -> Iterable[Metric]:
+    def text(self) -> str:
         """Every metric. What the database could not read is left out, and counted."""
         with self._one_at_a_time:
-            return list(self._read())
+            return visible("".join(self._read()))
 
-    def describe(self) -> Iterable[Metric]:
-        """Nothing, so that registering does not query the database."""
-        return []
-
-    def _read(self) -> Iterator[Metric]:
+    def _read(self) -> Iterator[str]:
         self.failure, self.left_out = None, []
         figures = [_unreadable(0)]
         try:
@@ -48,21 +40,21 @@ class FleetCollector(Collector):
                 self._conn = self._connect()
                 self._conn.add_notice_handler(self._note)
             found = standby.find(self._conn)
-            yield GaugeMetricFamily("qwf_standby", "1 if a standby answered.", found is not None)
+            yield _gauge("qwf_standby", "1 if a standby answered.", found is not None)
             about = "How old the figures may be; 0 on a primary, +Inf if that is not known."
             behind = 0 if found is None else found.behind_s
-            yield GaugeMetricFamily("qwf_standby_behind_seconds", about, behind)
+            yield _gauge("qwf_standby_behind_seconds", about, behind)
             figures = self._figures(self._conn)
             up = 1
         except (psycopg.Error, config.ConfigError):
             self._conn, up = None, 0
-        yield from figures[:-1]
-        yield GaugeMetricFamily("qwf_up", "1 while the database answers.", up)
-        yield figures[-1]
+        yield from figures
+        yield _gauge("qwf_up", "1 while the database answers.", up)
 
-    def _figures(self, conn: Connection) -> list[Metric]:
+    def _figures(self, conn: Connection) -> list[str]:
         try:
-            return _families(connection.many(conn, "select * from qwf.metrics"))
+            rows = connection.many(conn, "select lines from qwf.metrics_text order by name")
+            return [row["lines"] for row in rows]
         except psycopg.Error as error:
             if conn.closed:
                 raise
@@ -73,24 +65,14 @@ class FleetCollector(Collector):
         self.left_out.append((said.message_primary or "", hints.of(said)))
 
 
-def _families(rows: Iterable[DictRow]) -> list[Metric]:
-    """The rows of qwf.metrics, by name; a metric without a figure has only its help."""
-    found: dict[str, Metric] = {}
-    for row in rows:
-        name = family = row["name"]
-        if row["kind"] == "histogram":
-            family = name.rpartition("_")[0]  # name_bucket, name_count, name_sum
-        if family not in found:
-            found[family] = Metric(family.removesuffix("_total"), row["help"], row["kind"])
-        if row["value"] is not None:
-            labels = {label: visible(str(value)) for label, value in row["labels"].items()}
-            found[family].add_sample(name, labels, row["value"])
-    return list(found.values())
+def _gauge(name: str, about: str, value: float) -> str:
+    figure = "+Inf" if value == float("inf") else repr(float(value))
+    return f"# HELP {name} {about}\n# TYPE {name} gauge\n{name} {figure}\n"
 
 
-def _unreadable(count: int) -> Metric:
+def _unreadable(count: int) -> str:
     about = "Queries that failed in this scrape, or that this login may not make."
-    return GaugeMetricFamily("qwf_unreadable", about, count)
+    return _gauge("qwf_unreadable", about, count)
 
 
 @click.command()
@@ -119,28 +101,24 @@ def metrics(listen: str | None, dsn: str | None) -> None:
         conn.execute("select set_config('statement_timeout', %s, false)", (STATEMENT_TIMEOUT,))
         return conn
 
-    registry = CollectorRegistry()
-    collector = FleetCollector(connect)
-    registry.register(collector)
+    fleet = Fleet(connect)
     if listen is None:
         connect().close()  # without a database, fail as every command does
-        click.echo(generate_latest(registry).decode(), nl=False)
-        if collector.failure:  # so that figures that are missing do not pass for all
-            raise collector.failure
-        if collector.left_out:
-            (first, hint), *others = collector.left_out
+        click.echo(fleet.text(), nl=False)
+        if fleet.failure:  # so that figures that are missing do not pass for all
+            raise fleet.failure
+        if fleet.left_out:
+            (first, hint), *others = fleet.left_out
             errors.fail(first, hint, details=[message for message, _ in others])
         return
     host, port = _split(listen)
     try:
-        server, thread = start_http_server(port, host, registry)
+        server = scrapes.listen(host, port, fleet.text)
     except OSError as error:
         errors.fail(f"cannot listen on {listen}: {error.strerror or error}")
-    click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
-    try:
-        thread.join()
-    finally:
-        server.shutdown()
+    click.echo(f"http://{host}:{server.server_address[1]}/metrics", err=True)
+    with server:
+        server.serve_forever()
 
 
 def _split(listen: str) -> tuple[str, int]:

@@ -11,7 +11,7 @@ from qwf_agent.system.exit_codes import MISCONFIGURED
 
 # What the extras `agent` and `cli` install, by the names that are imported.
 AGENT = {"click", "psutil", "psycopg", "tomli"}
-CLI = {"prometheus_client", "rich", "textual", "yaml", "yoyo"}
+CLI = {"rich", "textual", "yaml", "yoyo"}
 
 # The modules of the extra `otel` that qwf_agent.otel imports.
 OTEL = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")

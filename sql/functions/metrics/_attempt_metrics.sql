@@ -6,6 +6,7 @@ begin;
 
 create function _qwf.attempt_metrics() returns setof _qwf.metric
 language sql stable
+set jit = off
 as $$
   select m.name,
     jsonb_build_object('queue', t.queue, 'task', t.task, 'outcome', t.outcome), m.value,

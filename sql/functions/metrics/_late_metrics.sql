@@ -8,6 +8,7 @@ begin;
 
 create function _qwf.late_metrics() returns setof _qwf.metric
 language sql stable
+set jit = off
 as $$
   select m.name, jsonb_build_object('workflow', w.name), m.value, 'gauge', m.help
   from (select) one

@@ -4,11 +4,11 @@
 -- Guarantees: A part that fails is left out as a whole, and does not take the others with it. One
 --   that takes until the statement timeout leaves out itself and those after it. Who cancels the
 --   statement ends it.
--- Called by: the view metrics, with the rights of the owner, because no reader may use _qwf.
+-- Called by: the view metric_series, with the rights of the owner, because no reader may use _qwf.
 
 begin;
 
-create function _qwf.metrics_of(p_part text) returns setof _qwf.metric
+create function _qwf.metrics_of(p_part text) returns setof _qwf.metric_series
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -23,11 +23,13 @@ begin
   case p_part
     when 'queues' then v_found := array(select m from _qwf.queue_metrics() m);
     when 'workers' then v_found := array(select m from _qwf.worker_metrics() m);
-    when 'attempts' then v_found := array(select m from _qwf.attempt_metrics() m);
-    when 'histograms' then  -- many rows; it returns all or none, because it is not inlined
-      return query select * from _qwf.histogram_metrics();
+    when 'attempts' then  -- many rows; it returns all or none, because it is not inlined
+      return query select m.*, null::float8, null::bigint[] from _qwf.attempt_metrics() m;
+    when 'histograms' then  -- the same
+      return query select * from _qwf.histogram_series();
     when 'events' then v_found := array(select m from _qwf.event_metrics() m);
-    when 'late' then v_found := array(select m from _qwf.late_metrics() m);
+    when 'late' then  -- the same
+      return query select m.*, null::float8, null::bigint[] from _qwf.late_metrics() m;
     when 'runs' then v_found := array(select m from _qwf.run_metrics() m);
     when 'upkeep' then v_found := array(select m from _qwf.upkeep_metrics() m);
     when 'limits' then v_found := array(select m from _qwf.limit_metrics() m);
@@ -35,7 +37,7 @@ begin
     when 'tables' then v_found := array(select m from _qwf.table_metrics() m);
     when 'boxes' then v_found := array(select m from _qwf.box_metrics() m);
   end case;
-  return query select * from unnest(v_found);
+  return query select m.*, null::float8, null::bigint[] from unnest(v_found) m;
 exception when query_canceled or others then
   if sqlstate = '57014' and (clock_timestamp() - statement_timestamp() < v_limit) is not false then
     raise;  -- somebody cancels the statement
@@ -43,7 +45,8 @@ exception when query_canceled or others then
   get stacked diagnostics v_error = message_text;
   raise warning using message = format('the metrics of %s are left out: %s', p_part, v_error),
     hint = 'correct this and repeat it; the other figures are right';
-  return query select 'qwf_unreadable', null::jsonb, 1::float8, null, null;
+  return query select 'qwf_unreadable', null::jsonb, 1::float8, null, null, null::float8,
+    null::bigint[];
 end $$;
 call _qwf.allow('_qwf.metrics_of', 'qwf_viewer');
 

@@ -4,7 +4,7 @@
 -- Guarantees: Runs with the rights of its reader. The server shows the transactions of others only
 --   to members of pg_read_all_stats; who is none gets a warning rather than a zero. A standby knows
 --   nothing of the transactions of its primary.
--- Called by: the view metrics.
+-- Called by: the view metric_series.
 
 begin;
 

@@ -1,14 +1,13 @@
--- Deploy qwf:functions/metrics/_histogram_metrics
--- Purpose: Returns the histograms of attempts and runs as Prometheus takes them: cumulative, by 17
---   edges from 1 ms to 11 h.
+-- Deploy qwf:functions/metrics/_histogram_series
+-- Purpose: Returns the histograms of attempts and runs, each in one row: how many took less than
+--   each of 17 edges from 1 ms to 11 h.
 -- Guarantees: The edges are exact (see _edge_counts). 200 tasks and 200 workflows have their name,
---   the first by name; the others are added up as other. The labels of a series are made once, not
---   for each edge.
+--   the first by name; the others are added up as other.
 -- Called by: metrics_of.
 
 begin;
 
-create function _qwf.histogram_metrics() returns setof _qwf.metric
+create function _qwf.histogram_series() returns setof _qwf.metric_series
 language sql stable
 set jit = off
 as $$
@@ -41,23 +40,13 @@ as $$
     from counted c cross join lateral unnest(c.edges) with ordinality u (count, n)
     where c.named is null
     group by c.name, c.help, c.labels, u.n
-  ), series as materialized (
-    select c.name, c.help, c.labels, c.count, c.seconds, c.edges from counted c where c.named
-    union all
-    select o.name, o.help, o.labels, max(o.total), max(o.seconds), array_agg(o.count order by o.n)
-    from other o group by o.name, o.help, o.labels
-  ), edge as materialized (
-    select n, jsonb_build_object('le', case when n < 18
-      then round((0.001 * 1.2::float8 ^ (6 * (n - 1)))::numeric, 6)::text else '+Inf' end) as le
-    from generate_series(1, 18) n
   )
-  select s.name || '_bucket', s.labels || e.le,
-    case when e.n < 18 then s.edges[e.n] else s.count end, 'histogram', s.help
-  from series s cross join edge e
+  select c.name, c.labels, c.count::float8, 'histogram', c.help, c.seconds, c.edges
+  from counted c where c.named
   union all
-  select s.name || m.part, s.labels, m.value, 'histogram', s.help
-  from series s
-  cross join lateral (values ('_count', s.count::float8), ('_sum', s.seconds)) m (part, value)
+  select o.name, o.labels, max(o.total)::float8, 'histogram', o.help, max(o.seconds),
+    array_agg(o.count order by o.n)
+  from other o group by o.name, o.help, o.labels
 $$;
 
 commit;
