@@ -22,7 +22,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from psycopg.types.json import Jsonb
 
 from support.machine import reading
-from support.machine.engine_model import (
+from support.machine.engine_model import Model
+from support.machine.state import (
     ACTIVE,
     KEYED,
     LIMITS,
@@ -30,7 +31,6 @@ from support.machine.engine_model import (
     OVER,
     RATES,
     Diverged,
-    Model,
     Refused,
     Report,
     Worker,
@@ -81,7 +81,8 @@ RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
-delete from qwf.limit_slots; delete from qwf.limit_starts; delete from qwf.limits;
+delete from qwf.limit_slots; delete from qwf.limit_starts; delete from qwf.limit_keys;
+delete from qwf.limits;
 {";".join(CREATE_LIMIT % tuple(map(quoted, limit_given(*one))) for one in LIMITS.items())};
 delete from _qwf.event_log; delete from _qwf.event_totals; delete from _qwf.run_totals;
 delete from qwf.usual_times; delete from _qwf.open_states; delete from _qwf.late_jobs;
@@ -293,6 +294,7 @@ class Machine(RuleBasedStateMachine):
 
     main: Session
     other: Session
+    workflows: tuple[str, ...] = tuple(sorted(WORKFLOWS))
     steps = 0
 
     def __init__(self) -> None:
@@ -306,6 +308,7 @@ class Machine(RuleBasedStateMachine):
         self.main.rows("select set_config('qwf_test.jam', '', false)")
         for session in (self.main, self.other):
             session.rows(SAME_CHANCE)
+            session.rows("select set_config('qwf.lines', '', false)")  # where its last claim ended
         self.main.model = Model(START)
         self._set_now(START)
         self.fine = True
@@ -356,14 +359,14 @@ class Machine(RuleBasedStateMachine):
 
     # enqueueing
 
-    @initialize(workflow=st.sampled_from(sorted(WORKFLOWS)), skip=st.booleans())
-    def begin(self, workflow: str, skip: bool) -> None:
+    @initialize(workflow=numbers, skip=st.booleans())
+    def begin(self, workflow: int, skip: bool) -> None:
         with self.step() as main:
-            enqueue_run(main, workflow, skip)
+            enqueue_run(main, pick(self.workflows, workflow), skip)
 
     @precondition(lambda self: len(self.model.runs) < MAX_RUNS)
     @rule(
-        workflow=st.sampled_from(sorted(WORKFLOWS)),
+        workflow=numbers,
         skip=st.booleans(),
         priority=st.sampled_from([100, 100, 50]),
         key=keys,
@@ -371,12 +374,13 @@ class Machine(RuleBasedStateMachine):
         wait=later,
     )
     def enqueue_run(
-        self, workflow: str, skip: bool, priority: int, key: Any, once: bool, wait: Any
+        self, workflow: int, skip: bool, priority: int, key: Any, once: bool, wait: Any
     ) -> None:
         with self.step() as main:
             key = None if self.opened else key  # else it might wait for the open transaction
             once = once and key is not None
-            enqueue_run(main, workflow, skip, priority, key, once, wait)
+            name = pick(self.workflows, workflow)
+            enqueue_run(main, name, skip, priority, key, once, wait)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS)
     @rule(
@@ -388,7 +392,9 @@ class Machine(RuleBasedStateMachine):
         backoff=st.sampled_from([None, [0], [0, 10]]),
         priority=st.sampled_from([100, 100, 50]),
         limit=st.sampled_from(
-            [None] * 4 + ["one", "two", "calls"] * 2 + ["three", "customer:a", "customer:b"]
+            [None] * 4
+            + ["one", "two", "calls"] * 2
+            + ["three", "customer:a", "customer:b", "host:a", "host:a", "host:b"]
         ),
         on_failure=st.sampled_from(["fail", "ask"]),
         expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
@@ -538,6 +544,17 @@ class Machine(RuleBasedStateMachine):
             main.model.turn += 1
             enqueue(main, Node("u", (), model="m"), priority)
             claim(main, worker, 1)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self.opened)
+    @rule(apart=st.sampled_from([7.5, 31.0]), count=st.sampled_from([1, 3]))
+    def pace(self, apart: float, count: int) -> None:
+        """Jobs of two keys of a limit with a rate: what starts at once, and what after a while."""
+        with self.step() as main:
+            for key in ("host:a", "host:a", "host:a", "host:b"):
+                enqueue(main, Node("t", (), limit=key), 50)
+            for wait in (0.0, 0.0, 0.0, apart):
+                self._set_now(main.model.now + timedelta(seconds=wait))
+                claim(main, "w1", count)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self.opened)
     @rule(number=numbers)
@@ -1162,12 +1179,13 @@ def tick(s: Session) -> None:
     require(done == wanted, "tick answers", done, wanted)
 
 
-def machine_on(dsn: str) -> type[Machine]:
-    """The machine for a database that is prepared."""
+def machine_on(dsn: str, workflow: str | None = None) -> type[Machine]:
+    """The machine for a database that is prepared; its runs are of this workflow, if one is given."""
 
     class On(Machine):
         main = Session(dsn)
         other = Session(dsn)
+        workflows = (workflow,) if workflow else Machine.workflows
 
     On.__name__ = "Machine"
     On.__qualname__ = "Machine"

@@ -25,6 +25,8 @@ class Node:
     max_parallel: int | None = None
     min_success: int | str | None = None
     stops: bool = False  # when min_success is reached
+    repeat: Json = None  # until, max, every; its turns are the elements of a map
+    delay: Json = None  # how long it waits when its turn comes
     on_failure: str = "fail"
     cleans_up: bool = False
     takes_back: tuple[str, ...] = ()  # it compensates these
@@ -39,7 +41,7 @@ class Node:
     @property
     def looked_at(self) -> bool:
         """True if something has to be decided when its turn comes."""
-        parts = (self.skip_if, self.question, self.each)
+        parts = (self.skip_if, self.question, self.each, self.delay)
         return bool(self.takes_back) or any(part is not None for part in parts)
 
 
@@ -72,6 +74,7 @@ CLEANUP = {"run_if": "all_done"}
 GO_ON, ASK = {"on_failure": "continue"}, {"on_failure": "ask"}
 FAST = {"fast": "yes"}
 LIST = ref("a.list", **{"$default": [1, 2, 3]})
+FIRST = {True: [None]}  # what the first turn of a repeat has as its item
 
 WORKFLOWS: dict[str, list[Json]] = {
     "chain": [
@@ -285,6 +288,48 @@ WORKFLOWS: dict[str, list[Json]] = {
             ],
         ),
     ],
+    "repeats": [
+        pipe(
+            "s",
+            nodes=[
+                node("a"),
+                node(
+                    "r",
+                    "a",
+                    repeat={"until": ref("item.z", **{"$default": 0, "$eq": 1}), "max": 3},
+                    inputs={"last": ref("item"), "n": ref("index"), "y": ref("a.y")},
+                    retry=RETRY,
+                ),
+                node("c", "r", inputs={"x": ref("r.y", **{"$default": 0})}, **CLEANUP),
+            ],
+        ),
+        pipe("t", "s", nodes=[node("a", delay="15.5 s")]),
+    ],
+    "repeats_every": [
+        pipe("scan", nodes=[node("a", delay="20.5 s", **GO_ON)]),
+        pipe(
+            "s",
+            "scan",
+            nodes=[
+                node(
+                    "r",
+                    repeat={"until": ref("item.skip"), "max": 2, "every": "15.5 s"},
+                    delay=ref("scan.list", **{"$default": 5}),
+                    skip_if=SKIP,
+                    **GO_ON,
+                ),
+                node(
+                    "l",
+                    "r",
+                    repeat={"until": ref("item.z", **{"$default": 1}), "max": 2},
+                    inputs={"x": ref("item.y", **{"$default": 0}), "n": ref("index")},
+                    **ASK,
+                ),
+                node("z", "l", inputs={"x": ref("r"), "l": ref("l")}),
+            ],
+        ),
+        ask("q", delay="5.5 s", expires="20.5 s", default="late"),
+    ],
     "expires": [
         ask("q", expires="50.5 s", default=None),
         ask("p", "q", expires="20.5 s", default="maybe"),
@@ -325,8 +370,10 @@ def expand(workflow: str) -> list[Node]:
         condition = point(step.get("skip_if"), steps, None)
         if "nodes" not in step:
             spec = {k: v for k, v in step.items() if k not in ("id", "depends_on", "skip_if")}
+            delay = point(spec.pop("delay", None), steps, None)
             question = point(spec, steps, None)
-            made.append(Node(step["id"], before, skip_if=condition, question=question))
+            one = Node(step["id"], before, skip_if=condition, question=question, delay=delay)
+            made.append(one)
             continue
         for n in step["nodes"]:
             retry = n.get("retry", {})
@@ -336,7 +383,9 @@ def expand(workflow: str) -> list[Node]:
                     tuple(f"{step['id']}/{name}" for name in n.get("depends_on", [])) or before,
                     inputs=point(n.get("inputs", {}), steps, step),
                     skip_if=point(n["skip_if"], steps, step) if "skip_if" in n else condition,
-                    each=point(n["map"], steps, step) if "map" in n else None,
+                    each=point(n["map"], steps, step) if "map" in n else FIRST.get("repeat" in n),
+                    repeat=point(n.get("repeat"), steps, step),
+                    delay=point(n.get("delay"), steps, step),
                     max_parallel=n.get("max_parallel"),
                     min_success=n.get("min_success"),
                     stops=n.get("stop_when_reached", False),
