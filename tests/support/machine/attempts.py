@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from support.machine.state import ATTEMPTS, AVOID, BACKOFF, LEASE, LOSSES, Job, Json, Report, State
+from support.machine.workflows import ENGINE
 
 
 class Attempts(State):
@@ -77,7 +78,8 @@ class Attempts(State):
         events: dict[int, list[tuple[int, str]]] = {}
         for job, report, stopped in ended:
             self._end_attempt(job, report, stopped)
-            self.reports[report.token] = report
+            if job.queue != ENGINE:
+                self.reports[report.token] = report
             if job.run is not None:
                 kinds = {"queued": "requeued", "scheduled": "requeued", "awaiting_input": "asked"}
                 kind = kinds.get(job.status, job.status)

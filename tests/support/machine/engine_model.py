@@ -15,6 +15,7 @@ import copy
 from dataclasses import dataclass
 
 from support.machine.attempts import Attempts
+from support.machine.children import Children
 from support.machine.claims import Claims
 from support.machine.compensations import Compensations
 from support.machine.enqueueing import Enqueueing
@@ -27,7 +28,9 @@ from support.machine.state import changed
 
 
 @dataclass
-class Model(Maps, Compensations, FanOut, Enqueueing, Claims, Attempts, People, Mending, Passing):
+class Model(
+    Maps, Children, Compensations, FanOut, Enqueueing, Claims, Attempts, People, Mending, Passing
+):
     """A database, as it should be. Invariant: nothing is forgotten."""
 
     def fork(self) -> Model:

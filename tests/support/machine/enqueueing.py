@@ -99,13 +99,16 @@ class Enqueueing(State):
         self.runs[run.id] = run
         if workflow in DEADLINES:
             run.deadline = max(run_at or self.now, self.now) + self._time(workflow)
-        nodes = expand(workflow)
+        self._insert_nodes(run, jobs, run_at)
+        return run.id
+
+    def _insert_nodes(self, run: Run, jobs: dict[str, int], run_at: datetime | None) -> None:
+        nodes = expand(run.workflow)
         require({n.name for n in nodes} == set(jobs), "a run has the nodes of its workflow", jobs)
         run.nodes = jobs
         first = []
         for node in nodes:
-            queue = None if node.question else "cpu"
-            job = Job(jobs[node.name], "blocked", "work", queue, priority, run.id, node)
+            job = Job(jobs[node.name], "blocked", "work", node.queue, run.priority, run.id, node)
             job.missing = {jobs[name] for name in node.after}
             self.jobs[job.id] = job
             if node.takes_back:
@@ -120,4 +123,3 @@ class Enqueueing(State):
             else:
                 self._enter(job, run_at)
         self._apply(run, first)
-        return run.id

@@ -28,11 +28,14 @@ class FanOut(State):
         free = set(events) - self.locked_runs
         if self.jammed and not self._applicable(events, free):
             free = set()
+        self.depth += 1
         for run in free:
             self._apply(self.runs[run], self._taken(run) + events[run])
+        self.depth -= 1
+        waits = self.depth == 0 and self._report_and_serve()
         for run in set(events) - free:
             self.runs[run].pending += events[run]
-        return set(events) - free
+        return set(events) if waits else set(events) - free
 
     def _applicable(self, events: dict[int, list[tuple[int, str]]], free: set[int]) -> bool:
         trial = copy.deepcopy(self)
@@ -53,7 +56,19 @@ class FanOut(State):
         return count
 
     def _apply(self, run: Run, events: list[tuple[int, str]]) -> None:
+        """Apply events to a run, and what follows for other runs at the end of the outermost."""
+        self.depth += 1
+        self._apply_to(run, events)
+        self.depth -= 1
+        if run.parent is not None and not run.live:
+            self.over.append(run.id)
+        if self.depth == 0:
+            self._report_and_serve()
+
+    def _apply_to(self, run: Run, events: list[tuple[int, str]]) -> None:
         self.touched.add(run.id)
+        if any(kind == "stop" for _, kind in events) and self._is_to_stop(run):
+            self._end_run(run, "cancelled")
         ended, ready, begun = [], [], False
         for job_id, kind in events:
             if kind not in ("ready", "stop") and (kind != "cancelled" or self.jobs[job_id].attempt):
@@ -186,6 +201,7 @@ class FanOut(State):
                 else:
                     self._close(job, "cancelled")
                     stopped.append(job)
+        self._stop_children(run)
         if left and not any(kind == "stop" for _, kind in run.pending):
             run.pending.append((0, "stop"))
         return stopped

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from support import reference_model
-from support.machine.state import OVER, Job, Json, Run, State, require, truth
+from support.machine.state import OVER, Job, Json, Run, State, truth
 
 
 class Maps(State):
@@ -128,21 +128,6 @@ class Maps(State):
                     over.append(job)
         return over
 
-    def name_elements(self, ids: dict[tuple[int, str], int]) -> None:
-        """Tells the ids of elements that the database made: by run and name."""
-        for job in [job for job in self.jobs.values() if job.id < 0]:
-            assert job.run is not None
-            assert job.parent is not None
-            old, run, parent = job.id, self.runs[job.run], self.jobs[job.parent]
-            require((run.id, job.node.name) in ids, "elements there are", job.node.name)
-            job.id = run.nodes[job.node.name] = ids[run.id, job.node.name]
-            self.jobs[job.id] = self.jobs.pop(old)
-            assert parent.elements is not None
-            parent.elements = [job.id if e == old else e for e in parent.elements]
-            if old in parent.missing:
-                parent.missing = parent.missing - {old} | {job.id}
-            run.pending = [(job.id if e == old else e, kind) for e, kind in run.pending]
-
     def _forget_elements(self, run: Run, job: Job) -> None:
         self._drop_elements(job, list(job.elements or []))
         job.elements = None
@@ -153,6 +138,7 @@ class Maps(State):
         for job_id in dropped:
             assert job.elements is not None
             job.elements.remove(job_id)
+            self._delete_runs_below([job_id])
             del run.nodes[self.jobs.pop(job_id).node.name]
             for token in [t for t, report in self.reports.items() if report.job == job_id]:
                 del self.reports[token]

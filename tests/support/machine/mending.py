@@ -73,6 +73,8 @@ class Mending(State):
             return NOT_FOUND
         if run.live or any(self.jobs[job_id].status not in OVER for job_id in run.nodes.values()):
             return WRONG_STATE
+        if run.parent is not None:
+            return WRONG_STATE
         if not self._has_limits(run.workflow) or (name is not None and name not in run.nodes):
             return NOT_FOUND
         if self._refuses_compensation(run, name):
@@ -82,7 +84,12 @@ class Mending(State):
             return WRONG_STATE
         if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
             return KEY_TAKEN
-        self._taken(run_id)
+        self._mend(run, again, name)
+        return len(again)
+
+    def _mend(self, run: Run, again: list[Job], name: str | None) -> None:
+        """Lets a run that is over go on with these nodes."""
+        self._taken(run.id)
         resumed = [job for job in again if self._resumes(run, job, again, name)]
         for job in again:
             self._renew(job)
@@ -107,7 +114,6 @@ class Mending(State):
             if not job.node.looked_at:
                 self._queue(job)
         self._apply(run, [(job.id, "ready") for job in ready if job.node.looked_at])
-        return len(again)
 
     def _resumes(self, run: Run, job: Job, again: list[Job], name: str | None) -> bool:
         """Return True if a map keeps the elements that completed."""
@@ -138,8 +144,8 @@ class Mending(State):
         if job.missing:
             self._judge(job)
 
-    def to_retry(self, run: Run, name: str | None) -> list[Job]:
-        """Nodes that failed or were cancelled, the named one, and all that follow from them.
+    def to_retry(self, run: Run, name: str | None, changed: Iterable[str] = ()) -> list[Job]:
+        """Nodes that failed, were cancelled or have changed, the named one, and all that follow.
 
         An element stands for its map.
         """
@@ -154,6 +160,7 @@ class Mending(State):
             if job.status == "completed":
                 done = [one for one in self._targets(run, job) if one.status == "completed"]
                 names |= {target.node.name for target in done}
+        names |= set(changed)
         if name is not None:
             parent = self.jobs[run.nodes[name]].parent
             names.add(name if parent is None else self.jobs[parent].node.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.machine.state import OVER, RETENTION, WAITING, State
+from support.machine.state import OVER, RETENTION, WAITING, Run, State
 
 
 class Passing(State):
@@ -37,6 +37,7 @@ class Passing(State):
             and not run.pending
             and run.id not in self.locked_runs
             and all(self.jobs[job_id].status in OVER for job_id in run.nodes.values())
+            and not self._may_go_on(run)
         ]
         jobs = [
             job
@@ -44,6 +45,9 @@ class Passing(State):
             if job.run is None and job.finished_at is not None and job.finished_at < old
         ]
         jobs = [job for job in jobs if job.id not in self.locked_jobs]
+        count = len(runs)
+        self._delete_runs_below([job_id for run in runs for job_id in run.nodes.values()])
+        runs = [run for run in runs if run.id in self.runs]
         for run in runs:
             del self.runs[run.id]
         gone = {job_id for run in runs for job_id in run.nodes.values()} | {job.id for job in jobs}
@@ -53,7 +57,12 @@ class Passing(State):
             del self.reports[token]
         for name in [n for n, worker in self.workers.items() if worker.seen < old]:
             del self.workers[name]
-        return len(runs), len(jobs)
+        return count, len(jobs)
+
+    def _may_go_on(self, run: Run) -> bool:
+        """Return True if another try of its step may go on with it."""
+        step = self.jobs.get(run.parent or 0)
+        return step is not None and step.run is not None and self.runs[step.run].live
 
     def settle_requests(self) -> int:
         """A request to cancel a job that does not run after all."""

@@ -91,6 +91,9 @@ class People(State):
         if job.status in OVER:
             return WRONG_STATE
         if job.status == "running" or job_id in self.locked_jobs:
+            if not job.wanted_dead:
+                for run in [r for r in self.runs.values() if r.parent == job_id and r.live]:
+                    run.pending.append((0, "stop"))
             job.wanted_dead = True
             self.touched |= {job.run} - {None}
             return "requested"

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from support import reference_model
-from support.machine.workflows import DEADLINES, Node, expand
+from support.machine.workflows import DEADLINES, ENGINE, Node, expand
 
 Json = Any
 
@@ -153,6 +153,7 @@ class Job:
     request_left: bool = False  # it completed; a tick may find that request
     failed: bool = False  # it has an error to show
     stuck: bool = False  # it asks because it cannot even start
+    context: Json = None  # of the run that runs for it
     output: Json = None
     finished_at: datetime | None = None
     attempts: list[str] = field(default_factory=list)  # the outcome of each
@@ -171,6 +172,8 @@ class Run:
     key: str | None = None
     once: bool = False
     run_at: datetime | None = None
+    parent: int | None = None  # the step that it runs for, and which attempt
+    parent_attempt: int = 0
     deadline: datetime | None = None
     ending: str | None = None  # how it will end once clean-up is done
     started: bool = False
@@ -224,6 +227,10 @@ class State:
     locked_runs: frozenset[int] = frozenset()
     touched: set[int] = field(default_factory=set)  # runs this transaction has locked
     jammed: bool = False  # opening a node fails
+    depth: int = 0  # of calls that apply events
+    over: list[int] = field(default_factory=list)  # runs of steps that ended in these calls
+    runs_due: bool = False  # this transaction has queued a run of a step
+    serving: bool = False
 
     def _of_key(self, key: str | None, started: bool) -> Job | None:
         """The unfinished job of a key of edits that has started, or that waits."""
@@ -266,6 +273,7 @@ class State:
 
     def _queue(self, job: Job, front: bool = False, among: Any = ()) -> None:
         job.status, job.queued_at = "queued", self.now
+        self.runs_due = self.runs_due or job.queue == ENGINE
         job.place = (not front, self.turn, among)
 
     def live_workers(self, queue: str | None) -> list[Worker]:

@@ -36,7 +36,7 @@ from support.machine.state import (
     Worker,
     require,
 )
-from support.machine.workflows import FAST, WORKFLOWS, Node, definitions
+from support.machine.workflows import ENGINE, FAST, WORKFLOWS, Node, definitions
 
 Json = Any
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)
@@ -133,6 +133,7 @@ class Session:
         self.model = Model(START)
 
     def rows(self, query: str, *args: Any) -> list[Any]:
+        self.model.runs_due = False  # is forgotten at the end of each transaction
         cursor = self.conn.execute(query, args)  # type: ignore[arg-type]
         return cursor.fetchall() if cursor.description else []
 
@@ -156,7 +157,7 @@ class Session:
     def compare(self) -> None:
         """Assert that the database holds what the model holds, and that it is healthy."""
         model = self.model
-        self.name_elements()
+        self.name_made()
         with self.conn.pipeline():  # one round trip
             cursors = [self.conn.execute(q) for q in (JOBS, RUNS, FLEET, EVENTS, BROKEN)]
         jobs, runs, fleet, events, broken = (cursor.fetchall() for cursor in cursors)
@@ -164,6 +165,8 @@ class Session:
         require(set(found) == set(model.jobs), "jobs there are", set(found), set(model.jobs))
         for job_id, row in found.items():
             job = model.jobs[job_id]
+            if job.queue == ENGINE and job.status == row[2] == "running":
+                job.token, job.lease_until = row[9:11]
             wanted = (
                 job_id,
                 job.run,
@@ -210,13 +213,14 @@ class Session:
         require(sorted(events) == wanted_events, "events are, are to be", events, wanted_events)
         require(not broken, "an invariant is violated", broken)
 
-    def name_elements(self) -> None:
-        """Learn the ids of elements that were made."""
-        if any(job_id < 0 for job_id in self.model.jobs):
-            query = "select run_id, node_id, id from qwf.jobs where parent_id is not null"
-            self.model.name_elements(
-                {(run, name): job_id for run, name, job_id in self.rows(query)}
-            )
+    def name_made(self) -> None:
+        """Learn the ids of elements and of runs of steps that were made."""
+        if any(key < 0 for key in (*self.model.jobs, *self.model.runs)):
+            due = self.model.runs_due
+            runs = self.rows("select parent_id, parent_attempt, id from qwf.runs where depth > 0")
+            jobs = self.rows("select run_id, node_id, id from qwf.jobs where run_id is not null")
+            self.model.name_made({(a, b): c for a, b, c in runs}, {(a, b): c for a, b, c in jobs})
+            self.model.runs_due = due
 
     def _adopt_wait(self, job: Any, run_at: datetime) -> None:
         """A wait may be a tenth longer or shorter."""
@@ -334,7 +338,17 @@ class Machine(RuleBasedStateMachine):
         return self.main.model
 
     def jobs(self, *states: str) -> list[int]:
-        return [job.id for job in self.model.jobs.values() if not states or job.status in states]
+        """Jobs in these states; of the running ones, those that workers hold."""
+        jobs = [job for job in self.model.jobs.values() if not states or job.status in states]
+        return [job.id for job in jobs if job.queue != ENGINE or states != ("running",)]
+
+    def own(self, *states: str) -> list[int]:
+        """Jobs that are no runs of steps."""
+        return [job_id for job_id in self.jobs(*states) if self.model.jobs[job_id].queue != ENGINE]
+
+    def runs_begun(self) -> int:
+        """How many runs there are that are no steps of others."""
+        return sum(run.parent is None for run in self.model.runs.values())
 
     def free_jobs(self, *states: str) -> list[int]:
         """Jobs whose run, too, nobody holds."""
@@ -364,7 +378,7 @@ class Machine(RuleBasedStateMachine):
         with self.step() as main:
             enqueue_run(main, pick(self.workflows, workflow), skip)
 
-    @precondition(lambda self: len(self.model.runs) < MAX_RUNS)
+    @precondition(lambda self: self.runs_begun() < MAX_RUNS)
     @rule(
         workflow=numbers,
         skip=st.booleans(),
@@ -595,7 +609,11 @@ class Machine(RuleBasedStateMachine):
     def beat(self, worker: int, some: list[int], lease: timedelta | None, loaded: Json) -> None:
         """A heartbeat, and progress for one of the tokens."""
         with self.step() as main:
-            known = {str(job.token): job.id for job in main.model.jobs.values() if job.token}
+            known = {
+                str(job.token): job.id
+                for job in main.model.jobs.values()
+                if job.token and job.queue != ENGINE
+            }
             known.update((report.token, report.job) for report in self._late_reports())
             tokens = list(dict.fromkeys(pick(known, n) for n in some if known))
             name = pick([*main.model.workers, *WORKERS], worker)
@@ -666,7 +684,7 @@ class Machine(RuleBasedStateMachine):
         require(got == wanted, "retry_run answers", got, wanted)
 
     def _run_next(self, main: Session, number: int, which: int) -> None:
-        if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
+        if not (jobs := self.own("queued", "scheduled") or self.own()):
             return
         job_id = pick(jobs, number)
         got = main.one("select qwf.change_job(%s, run_next => true)::text", job_id) or None
@@ -674,7 +692,7 @@ class Machine(RuleBasedStateMachine):
         require(got == wanted, "run_next answers", got, wanted)
 
     def _change_job(self, main: Session, number: int, which: int) -> None:
-        if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
+        if not (jobs := self.own("queued", "scheduled") or self.own()):
             return
         job_id = pick(jobs, number)
         priority, queue, wait = pick(CHANGES, which)
@@ -907,6 +925,8 @@ class Machine(RuleBasedStateMachine):
                 answer_job(main, asked[0], "yes" if question else "skip")
             elif self.jobs("scheduled"):
                 self._promote_due(main)
+            else:  # limits with a rate have to let others start
+                self._set_now(self.model.now + max(per for _, per in RATES.values()))
         main.compare()
         raise Diverged(f"it does not end: {self.model}")
 
@@ -976,7 +996,7 @@ def claim(
     s: Session, worker: str, count: int, lease: timedelta | None = None, queue: str = "cpu"
 ) -> list[int]:
     """The jobs that were handed out."""
-    s.name_elements()
+    s.name_made()
     query = "select job_id, token::text, attempt, inputs from qwf.claim(%s, %s, %s, %s)"
     got = s.rows(query, queue, worker, count, lease)
     return _handed_out(s, got, worker, count, lease, queue)
@@ -1005,14 +1025,14 @@ def finish_and_claim(
     s: Session, reports: list[Report], worker: str, count: int, jam: bool
 ) -> list[int]:
     """Reports and claims in one call; returns the jobs that were handed out."""
-    s.name_elements()
+    s.name_made()
     query = (
         "select job_id, verdict, pending, token::text, attempt, inputs"
         " from qwf.finish_and_claim(%s, 'cpu', %s, %s)"
     )
     rows = _report(s, jam, query, reports, worker, count)
     _ended(s, [row[:3] for row in rows[: len(reports)]], reports, jam)
-    s.name_elements()  # the reports may have made some
+    s.name_made()  # the reports may have made some
     jobs = [(job_id, *more) for job_id, _, _, *more in rows[len(reports) :]]
     return _handed_out(s, jobs, worker, count, None, "cpu")
 
@@ -1161,6 +1181,7 @@ def tick(s: Session) -> None:
     model.turn += 1
     wanted["promoted"] = model.promote_due()
     model.turn += 1
+    model.serve_runs()
     wanted["cancelled"] = model.settle_requests()
     model.turn += 1
     wanted["expired"] = model.expire_jobs() + model.expire_inputs()
@@ -1180,7 +1201,7 @@ def tick(s: Session) -> None:
 
 
 def machine_on(dsn: str, workflow: str | None = None) -> type[Machine]:
-    """The machine for a database that is prepared; its runs are of this workflow, if one is given."""
+    """The machine for a database that is prepared; with a workflow, all runs are of that."""
 
     class On(Machine):
         main = Session(dsn)
