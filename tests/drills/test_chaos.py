@@ -227,6 +227,26 @@ def refund_twice(evidence: Evidence) -> None:
     evidence.attempts.append({"job_id": job["id"], "outcome": "completed"})
 
 
+def forget_a_turn(evidence: Evidence) -> None:
+    del evidence.effects[next(n for n, one in enumerate(evidence.effects) if one["turn"] == 1)]
+
+
+def overtake_a_turn(evidence: Evidence) -> None:
+    next(one for one in evidence.effects if one["turn"] == 1)["id"] = 0
+
+
+def begin_with_another_turn(evidence: Evidence) -> None:
+    next(one for one in evidence.effects if one["turn"] == 2)["before"] = 0
+
+
+def stop_too_many(evidence: Evidence) -> None:
+    row = next(
+        row for row in evidence.jobs.values()
+        if row["node_id"] == "enough" and row["status"] == "completed"
+    )  # fmt: skip
+    row["output"] = [None] * len(row["output"])
+
+
 CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "every acknowledged job and run is there": [lose_a_job],
     "a key is one job, and everybody who gave it got its id": [answer_a_key_twice],
@@ -234,6 +254,12 @@ CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "an output is what one body of the completed attempt returned": [swap_an_output],
     "a job completed once": [complete_twice],
     "each charge that a run does not stand on was refunded once": [refund_twice],
+    "each turn has its effect once, after the one before it": [
+        forget_a_turn,
+        overtake_a_turn,
+        begin_with_another_turn,
+    ],
+    "enough elements are enough": [stop_too_many],
     "a body is a recorded attempt, unless a crash lost its claim": [
         forget_an_attempt,
         forget_a_durable_claim,

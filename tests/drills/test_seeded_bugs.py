@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from support.machine.engine_model import Diverged
+from support.machine.state import Diverged
 from support.machine.state_machine import Machine, machine_on, prepare
 from support.planted_bugs import BUGS, put_in
 from support.thorough import THOROUGH

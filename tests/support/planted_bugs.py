@@ -86,6 +86,56 @@ BUGS = {
         "and not exists (select from _qwf.answer_problems(j.input_spec, p_signal.payload))",
         "",
     ),
+    "a turn gets what the first one got": (
+        "_qwf.next_turn",
+        "jsonb_build_array(v_next.output)",
+        "'[null]'",
+    ),
+    "a repeat goes on beyond its last turn": (
+        "_qwf.turn_verdict",
+        "v_turn.element + 1 >= (v_turn.repeat -> 'max')::int",
+        "v_turn.element + 1 > (v_turn.repeat -> 'max')::int",
+    ),
+    "turns do not wait": (
+        "_qwf.next_turn",
+        "_qwf.as_interval(v_next.repeat -> 'every')",
+        "null",
+    ),
+    "later turns stay when one is named": (
+        "_qwf.resume_maps",
+        "if v_map.repeats then",
+        "if false then",
+    ),
+    "a node is delayed each time it is looked at": (
+        "_qwf.open_guarded",
+        "case when j.run_at is null or j.run_at = r.run_at then n.delay end",
+        "n.delay",
+    ),
+    "a node that is skipped waits": (
+        "_qwf.open_guarded",
+        "not _qwf.is_true(v_skip.value) and v_node.delay is not null",
+        "v_node.delay is not null",
+    ),
+    "a map goes on though enough have completed": (
+        "_qwf.map_verdict",
+        "v_map.remaining_deps = 0 or v_map.stop_when_reached",
+        "v_map.remaining_deps = 0 or false",
+    ),
+    "elements go on though enough have completed": (
+        "_qwf.sort_events",
+        "select m.remaining_deps > 0 from",
+        "select false from",
+    ),
+    "keys share the starts of a limit": (
+        "_qwf.pick_of_keys",
+        "where s.name = k.name and u > p_round.now",
+        "where u > p_round.now",
+    ),
+    "an earlier start of a key is forgotten": (
+        "_qwf.use_key_starts",
+        "where o.name = j.limit_by",
+        "where false",
+    ),
     "an answered question goes on waiting": (
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/invariants/_graph_invariants
 -- Purpose: Returns runs whose nodes are not those of the graph that they execute (a retry may have
---   moved them to another one), and compensation nodes that should sleep, from one snapshot.
+--   moved them to another one), compensation nodes that should sleep, and repeats whose turns do
+--   not follow one another, from one snapshot.
 -- Called by: check_invariants.
 
 begin;
@@ -29,6 +30,20 @@ as $$
   where e.parent_id is not null and e.run_id is not null
     and (m.run_id is distinct from e.run_id
       or e.node_id is distinct from format('%s[%s]', m.node_id, e.element))
+  union all
+  select 'the turns of a repeat follow one another, and only the last may not be over',
+    'job ' || m.id, format('%s of run %s counts %s turns, there are %s up to %s, %s not over',
+      m.node_id, m.run_id, m.elements, t.turns, t.last + 1, t.live)
+  from qwf.jobs m
+  join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
+  cross join lateral (
+    select count(*) as turns, max(e.element) as last,
+      count(*) filter (where e.finished_at is null) as live,
+      coalesce(bool_or(e.finished_at is null and e.element < m.elements - 1), false) as early
+    from qwf.jobs e
+    where e.parent_id = m.id) t
+  where n.repeat is not null and m.elements is not null
+    and (t.turns <> m.elements or t.last + 1 <> m.elements or t.early)
   union all
   select 'a run has as many nodes as its graph', 'run ' || r.id,
     format('%s, graph %s has %s', r.node_count, g.id, g.node_count)

@@ -10,6 +10,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from qwf_agent import (
     FROM_AGENT,
     App,
@@ -24,6 +26,11 @@ from support.notes import note
 
 app = App()
 HOME = Path(os.environ["CHAOS_HOME"])
+TURNS = 5
+EFFECT = """
+insert into public.effects (run_id, turn, before, mark) values (%s, %s, %s, %s)
+on conflict do nothing
+"""
 LINE = 64  # bytes of a mark with its line end, repeated in a file
 
 
@@ -135,6 +142,16 @@ def train(steps: int, job: Job = FROM_AGENT, checkpoint: Checkpoint = FROM_AGENT
         note(HOME / "saves", {**one, "what": "saved", "step": step})
         time.sleep(0.2)
     return body.ends(steps=steps)
+
+
+@app.task()
+def turn(number: int, last: dict[str, Any] | None, job: Job = FROM_AGENT) -> dict[str, Any]:
+    """A turn of a repeat, whose effect has a key: who makes it once more, makes nothing."""
+    body = Body(job, [last["mark"]] if last else [])
+    before = last["turn"] if last else None
+    with psycopg.connect(os.environ["CHAOS_DSN"], connect_timeout=5) as conn:
+        conn.execute(EFFECT, [job.run_id, number, before, body.mark])
+    return body.ends(turn=number, done=number == TURNS - 1)
 
 
 @app.task()

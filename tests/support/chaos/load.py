@@ -45,6 +45,11 @@ PIPELINES: list[dict[str, Any]] = [
      "nodes": [{"id": "write", "node": "write", "retry": PATIENT,
                 "inputs": {"kilobytes": 32, "read": [{"$from": "pipeline.mark"}]}}]},
 ]  # fmt: skip
+EFFECTS = """
+create table public.effects (
+  id bigserial, run_id bigint, turn int, before int, mark text, primary key (run_id, turn))
+"""
+ENOUGH = 2  # elements of the step `enough`, whose others are stopped
 INNER = {
     "name": "inner",
     "steps": [
@@ -58,12 +63,18 @@ WORKFLOW = {
         {"id": "parts", "kind": "pipeline", "pipeline": "parts"},
         {"id": "inside", "kind": "workflow", "workflow": "inner", "map": [1, 2, 3],
          "max_parallel": 2, "depends_on": ["parts"]},
+        {"id": "loop", "node": "turn", "delay": "0.3 s", "retry": PATIENT,
+         "repeat": {"until": {"$from": "item.done"}, "max": 9, "every": "0.1 s"},
+         "inputs": {"number": {"$from": "index"}, "last": {"$from": "item"}}},
+        {"id": "enough", "node": "work", "map": [0.2, 3, 0.1, 2], "inputs": {
+            "seconds": {"$from": "item"}}, "depends_on": ["loop"], "retry": PATIENT,
+         "min_success": ENOUGH, "stop_when_reached": True},
         {"id": "ask", "kind": "input", "widget": "choose_one", "target": "side",
          "prompt": "Which side?", "options": ["left", "right"], "depends_on": ["parts"]},
         {"id": "paid", "kind": "input", "signal": ["paid", {"$from": "order"}],
          "schema": {"type": "string"}, "depends_on": ["parts"]},
-        {"id": "last", "kind": "pipeline", "pipeline": "last", "depends_on": ["ask", "paid"],
-         "inputs": {"mark": {"$from": "parts.mark"}}}],
+        {"id": "last", "kind": "pipeline", "pipeline": "last",
+         "depends_on": ["ask", "paid", "enough"], "inputs": {"mark": {"$from": "parts.mark"}}}],
 }  # fmt: skip
 SETTINGS = {
     "lease": "3 s", "heartbeat": "1 s", "poll": "0.5 s", "tick": "0.5 s", "timeout": "8 s",
@@ -94,6 +105,7 @@ def prepare(place: Place) -> None:
     place.ask("select qwf.create_limit(%s, %s)", LIMIT, MOST)
     place.ask("select qwf.create_limit(%s, %s, 4, '1 s')", PACED, MOST)
     place.ask("select qwf.create_limit(%s, %s, keyed => true)", KEYED, MOST)
+    place.ask(EFFECTS)
     for pipeline in PIPELINES:
         place.ask("select qwf.register_pipeline(%s)", json.dumps(pipeline))
     for workflow in (INNER, WORKFLOW):

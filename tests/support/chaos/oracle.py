@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.chaos.load import MOST
+from support.chaos.load import ENOUGH, MOST
 from support.chaos.place import DURABLE, Place
 
 Row = dict[str, Any]
@@ -33,6 +33,7 @@ class Evidence:
     cancels: list[Row]
     signals: list[Row]
     saves: list[Row]
+    effects: list[Row]  # of turns, from a table of their own
     crashes: list[tuple[float, float]]
     wrong: list[str]
     jobs: dict[int, Row]
@@ -91,6 +92,7 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
         cancels=place.notes("cancels"),
         signals=place.notes("signals"),
         saves=place.notes("saves"),
+        effects=[dict(row) for row in place.ask("select * from public.effects order by turn")],
         crashes=place.crashes,
         wrong=place.wrong,
         jobs={row["id"]: row for row in jobs},
@@ -143,8 +145,46 @@ def everything_ended_as_it_should(evidence: Evidence) -> Iterator[str]:
         if row["node_id"] == REFUND and row["status"] == "skipped":
             continue  # nothing was left to take back
         wanted = row["id"] in jobs or row["run_id"] in runs or row["superseded"]
+        wanted = wanted or _is_not_needed(evidence, row)
         if row["status"] != "completed" and not (wanted and row["status"] in OVER):
             yield f"job {row['id']} ({row['task']}) is {row['status']}"
+
+
+def _is_not_needed(evidence: Evidence, row: Row) -> bool:
+    """Return True for an element of a map that completed before it."""
+    above = evidence.jobs.get(row["parent_id"] or 0)
+    return above is not None and above["node_id"] == "enough" and above["status"] == "completed"
+
+
+def enough_elements_are_enough(evidence: Evidence) -> Iterator[str]:
+    """The list of the step has what its elements returned, and null for those that it stopped."""
+    for row in evidence.jobs.values():
+        if row["node_id"] != "enough" or row["status"] != "completed":
+            continue
+        own = [one for one in evidence.jobs.values() if one["parent_id"] == row["id"]]
+        there = {one["output"]["mark"] for one in own if one["status"] == "completed"}
+        given = [one["mark"] for one in row["output"] if one is not None]
+        if len(row["output"]) != len(own) or len(given) < ENOUGH or not there >= set(given):
+            yield f"job {row['id']}: {row['output']}, and its elements returned {there}"
+
+
+def a_turn_has_its_effect_once(evidence: Evidence) -> Iterator[str]:
+    """The turns of a run have made their effects one after the other, and none is left out. Each
+    began with what the one before it gave."""
+    loops = {row["run_id"]: row for row in evidence.jobs.values() if row["node_id"] == "loop"}
+    made: dict[int, list[Row]] = defaultdict(list)
+    for one in evidence.effects:
+        made[one["run_id"]].append(one)
+    for run, row in loops.items():
+        turns = [one["turn"] for one in made[run]]
+        if turns != list(range(len(turns))):
+            yield f"run {run}: the effects are of turns {turns}"
+        if row["status"] == "completed" and len(turns) != row["elements"]:
+            yield f"run {run}: {row['elements']} turns, and {len(turns)} effects"
+        if [one["before"] for one in made[run]] != [None, *turns][: len(turns)]:
+            yield f"run {run}: a turn began with another than the last: {made[run]}"
+        if [one["id"] for one in made[run]] != sorted(one["id"] for one in made[run]):
+            yield f"run {run}: a turn overtook another: {made[run]}"
 
 
 def an_output_is_of_one_body(evidence: Evidence) -> Iterator[str]:
@@ -459,6 +499,8 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "an output is what one body of the completed attempt returned": an_output_is_of_one_body,
     "a job completed once": a_job_completes_once,
     "each charge that a run does not stand on was refunded once": a_charge_is_taken_back_once,
+    "each turn has its effect once, after the one before it": a_turn_has_its_effect_once,
+    "enough elements are enough": enough_elements_are_enough,
     "a body is a recorded attempt, unless a crash lost its claim": a_body_is_an_attempt,
     "bodies of a job overlap only after its lease lapsed": bodies_overlap_only_after_a_lapse,
     "losses and failures are those of the attempts": losses_are_counted,

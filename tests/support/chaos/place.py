@@ -96,6 +96,7 @@ class Place:
             **clean_environment(self.home),
             "PYTHONPATH": os.pathsep.join(map(str, (PACKAGE, TESTS))),
             "QWF_DSN": self.address(proxy),
+            "CHAOS_DSN": self.dsn,
             "CHAOS_HOME": self.mark,
             "CHAOS_BOX": name,
         }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from support.machine.engine_model import Model, require
+from support.machine.engine_model import Model
+from support.machine.state import require
 
 SILENT = """
 select j.id from qwf.jobs j

@@ -22,7 +22,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from psycopg.types.json import Jsonb
 
 from support.machine import reading
-from support.machine.engine_model import (
+from support.machine.engine_model import Model
+from support.machine.state import (
     ACTIVE,
     KEYED,
     LIMITS,
@@ -30,13 +31,12 @@ from support.machine.engine_model import (
     OVER,
     RATES,
     Diverged,
-    Model,
     Refused,
     Report,
     Worker,
     require,
 )
-from support.machine.workflows import FAST, WORKFLOWS, Node, definitions
+from support.machine.workflows import ENGINE, FAST, WORKFLOWS, Node, definitions
 
 Json = Any
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)
@@ -81,7 +81,8 @@ RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
-delete from qwf.limit_slots; delete from qwf.limit_starts; delete from qwf.limits;
+delete from qwf.limit_slots; delete from qwf.limit_starts; delete from qwf.limit_keys;
+delete from qwf.limits;
 {";".join(CREATE_LIMIT % tuple(map(quoted, limit_given(*one))) for one in LIMITS.items())};
 delete from _qwf.event_log; delete from _qwf.event_totals; delete from _qwf.run_totals;
 delete from qwf.usual_times; delete from _qwf.open_states; delete from _qwf.late_jobs;
@@ -132,6 +133,7 @@ class Session:
         self.model = Model(START)
 
     def rows(self, query: str, *args: Any) -> list[Any]:
+        self.model.runs_due = False  # is forgotten at the end of each transaction
         cursor = self.conn.execute(query, args)  # type: ignore[arg-type]
         return cursor.fetchall() if cursor.description else []
 
@@ -155,7 +157,7 @@ class Session:
     def compare(self) -> None:
         """Assert that the database holds what the model holds, and that it is healthy."""
         model = self.model
-        self.name_elements()
+        self.name_made()
         with self.conn.pipeline():  # one round trip
             cursors = [self.conn.execute(q) for q in (JOBS, RUNS, FLEET, EVENTS, BROKEN)]
         jobs, runs, fleet, events, broken = (cursor.fetchall() for cursor in cursors)
@@ -163,6 +165,8 @@ class Session:
         require(set(found) == set(model.jobs), "jobs there are", set(found), set(model.jobs))
         for job_id, row in found.items():
             job = model.jobs[job_id]
+            if job.queue == ENGINE and job.status == row[2] == "running":
+                job.token, job.lease_until = row[9:11]
             wanted = (
                 job_id,
                 job.run,
@@ -209,13 +213,14 @@ class Session:
         require(sorted(events) == wanted_events, "events are, are to be", events, wanted_events)
         require(not broken, "an invariant is violated", broken)
 
-    def name_elements(self) -> None:
-        """Learn the ids of elements that were made."""
-        if any(job_id < 0 for job_id in self.model.jobs):
-            query = "select run_id, node_id, id from qwf.jobs where parent_id is not null"
-            self.model.name_elements(
-                {(run, name): job_id for run, name, job_id in self.rows(query)}
-            )
+    def name_made(self) -> None:
+        """Learn the ids of elements and of runs of steps that were made."""
+        if any(key < 0 for key in (*self.model.jobs, *self.model.runs)):
+            due = self.model.runs_due
+            runs = self.rows("select parent_id, parent_attempt, id from qwf.runs where depth > 0")
+            jobs = self.rows("select run_id, node_id, id from qwf.jobs where run_id is not null")
+            self.model.name_made({(a, b): c for a, b, c in runs}, {(a, b): c for a, b, c in jobs})
+            self.model.runs_due = due
 
     def _adopt_wait(self, job: Any, run_at: datetime) -> None:
         """A wait may be a tenth longer or shorter."""
@@ -293,6 +298,7 @@ class Machine(RuleBasedStateMachine):
 
     main: Session
     other: Session
+    workflows: tuple[str, ...] = tuple(sorted(WORKFLOWS))
     steps = 0
 
     def __init__(self) -> None:
@@ -306,6 +312,7 @@ class Machine(RuleBasedStateMachine):
         self.main.rows("select set_config('qwf_test.jam', '', false)")
         for session in (self.main, self.other):
             session.rows(SAME_CHANCE)
+            session.rows("select set_config('qwf.lines', '', false)")  # where its last claim ended
         self.main.model = Model(START)
         self._set_now(START)
         self.fine = True
@@ -331,7 +338,17 @@ class Machine(RuleBasedStateMachine):
         return self.main.model
 
     def jobs(self, *states: str) -> list[int]:
-        return [job.id for job in self.model.jobs.values() if not states or job.status in states]
+        """Jobs in these states; of the running ones, those that workers hold."""
+        jobs = [job for job in self.model.jobs.values() if not states or job.status in states]
+        return [job.id for job in jobs if job.queue != ENGINE or states != ("running",)]
+
+    def own(self, *states: str) -> list[int]:
+        """Jobs that are no runs of steps."""
+        return [job_id for job_id in self.jobs(*states) if self.model.jobs[job_id].queue != ENGINE]
+
+    def runs_begun(self) -> int:
+        """How many runs there are that are no steps of others."""
+        return sum(run.parent is None for run in self.model.runs.values())
 
     def free_jobs(self, *states: str) -> list[int]:
         """Jobs whose run, too, nobody holds."""
@@ -356,14 +373,14 @@ class Machine(RuleBasedStateMachine):
 
     # enqueueing
 
-    @initialize(workflow=st.sampled_from(sorted(WORKFLOWS)), skip=st.booleans())
-    def begin(self, workflow: str, skip: bool) -> None:
+    @initialize(workflow=numbers, skip=st.booleans())
+    def begin(self, workflow: int, skip: bool) -> None:
         with self.step() as main:
-            enqueue_run(main, workflow, skip)
+            enqueue_run(main, pick(self.workflows, workflow), skip)
 
-    @precondition(lambda self: len(self.model.runs) < MAX_RUNS)
+    @precondition(lambda self: self.runs_begun() < MAX_RUNS)
     @rule(
-        workflow=st.sampled_from(sorted(WORKFLOWS)),
+        workflow=numbers,
         skip=st.booleans(),
         priority=st.sampled_from([100, 100, 50]),
         key=keys,
@@ -371,12 +388,13 @@ class Machine(RuleBasedStateMachine):
         wait=later,
     )
     def enqueue_run(
-        self, workflow: str, skip: bool, priority: int, key: Any, once: bool, wait: Any
+        self, workflow: int, skip: bool, priority: int, key: Any, once: bool, wait: Any
     ) -> None:
         with self.step() as main:
             key = None if self.opened else key  # else it might wait for the open transaction
             once = once and key is not None
-            enqueue_run(main, workflow, skip, priority, key, once, wait)
+            name = pick(self.workflows, workflow)
+            enqueue_run(main, name, skip, priority, key, once, wait)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS)
     @rule(
@@ -388,7 +406,9 @@ class Machine(RuleBasedStateMachine):
         backoff=st.sampled_from([None, [0], [0, 10]]),
         priority=st.sampled_from([100, 100, 50]),
         limit=st.sampled_from(
-            [None] * 4 + ["one", "two", "calls"] * 2 + ["three", "customer:a", "customer:b"]
+            [None] * 4
+            + ["one", "two", "calls"] * 2
+            + ["three", "customer:a", "customer:b", "host:a", "host:a", "host:b"]
         ),
         on_failure=st.sampled_from(["fail", "ask"]),
         expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
@@ -540,6 +560,17 @@ class Machine(RuleBasedStateMachine):
             claim(main, worker, 1)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self.opened)
+    @rule(apart=st.sampled_from([7.5, 31.0]), count=st.sampled_from([1, 3]))
+    def pace(self, apart: float, count: int) -> None:
+        """Jobs of two keys of a limit with a rate: what starts at once, and what after a while."""
+        with self.step() as main:
+            for key in ("host:a", "host:a", "host:a", "host:b"):
+                enqueue(main, Node("t", (), limit=key), 50)
+            for wait in (0.0, 0.0, 0.0, apart):
+                self._set_now(main.model.now + timedelta(seconds=wait))
+                claim(main, "w1", count)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self.opened)
     @rule(number=numbers)
     def lower(self, number: int) -> None:
         """A queue is limited, and the limit lowered under what runs, of which one ends."""
@@ -578,7 +609,11 @@ class Machine(RuleBasedStateMachine):
     def beat(self, worker: int, some: list[int], lease: timedelta | None, loaded: Json) -> None:
         """A heartbeat, and progress for one of the tokens."""
         with self.step() as main:
-            known = {str(job.token): job.id for job in main.model.jobs.values() if job.token}
+            known = {
+                str(job.token): job.id
+                for job in main.model.jobs.values()
+                if job.token and job.queue != ENGINE
+            }
             known.update((report.token, report.job) for report in self._late_reports())
             tokens = list(dict.fromkeys(pick(known, n) for n in some if known))
             name = pick([*main.model.workers, *WORKERS], worker)
@@ -649,7 +684,7 @@ class Machine(RuleBasedStateMachine):
         require(got == wanted, "retry_run answers", got, wanted)
 
     def _run_next(self, main: Session, number: int, which: int) -> None:
-        if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
+        if not (jobs := self.own("queued", "scheduled") or self.own()):
             return
         job_id = pick(jobs, number)
         got = main.one("select qwf.change_job(%s, run_next => true)::text", job_id) or None
@@ -657,7 +692,7 @@ class Machine(RuleBasedStateMachine):
         require(got == wanted, "run_next answers", got, wanted)
 
     def _change_job(self, main: Session, number: int, which: int) -> None:
-        if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
+        if not (jobs := self.own("queued", "scheduled") or self.own()):
             return
         job_id = pick(jobs, number)
         priority, queue, wait = pick(CHANGES, which)
@@ -890,6 +925,8 @@ class Machine(RuleBasedStateMachine):
                 answer_job(main, asked[0], "yes" if question else "skip")
             elif self.jobs("scheduled"):
                 self._promote_due(main)
+            else:  # limits with a rate have to let others start
+                self._set_now(self.model.now + max(per for _, per in RATES.values()))
         main.compare()
         raise Diverged(f"it does not end: {self.model}")
 
@@ -959,7 +996,7 @@ def claim(
     s: Session, worker: str, count: int, lease: timedelta | None = None, queue: str = "cpu"
 ) -> list[int]:
     """The jobs that were handed out."""
-    s.name_elements()
+    s.name_made()
     query = "select job_id, token::text, attempt, inputs from qwf.claim(%s, %s, %s, %s)"
     got = s.rows(query, queue, worker, count, lease)
     return _handed_out(s, got, worker, count, lease, queue)
@@ -988,14 +1025,14 @@ def finish_and_claim(
     s: Session, reports: list[Report], worker: str, count: int, jam: bool
 ) -> list[int]:
     """Reports and claims in one call; returns the jobs that were handed out."""
-    s.name_elements()
+    s.name_made()
     query = (
         "select job_id, verdict, pending, token::text, attempt, inputs"
         " from qwf.finish_and_claim(%s, 'cpu', %s, %s)"
     )
     rows = _report(s, jam, query, reports, worker, count)
     _ended(s, [row[:3] for row in rows[: len(reports)]], reports, jam)
-    s.name_elements()  # the reports may have made some
+    s.name_made()  # the reports may have made some
     jobs = [(job_id, *more) for job_id, _, _, *more in rows[len(reports) :]]
     return _handed_out(s, jobs, worker, count, None, "cpu")
 
@@ -1144,6 +1181,7 @@ def tick(s: Session) -> None:
     model.turn += 1
     wanted["promoted"] = model.promote_due()
     model.turn += 1
+    model.serve_runs()
     wanted["cancelled"] = model.settle_requests()
     model.turn += 1
     wanted["expired"] = model.expire_jobs() + model.expire_inputs()
@@ -1162,12 +1200,13 @@ def tick(s: Session) -> None:
     require(done == wanted, "tick answers", done, wanted)
 
 
-def machine_on(dsn: str) -> type[Machine]:
-    """The machine for a database that is prepared."""
+def machine_on(dsn: str, workflow: str | None = None) -> type[Machine]:
+    """The machine for a database that is prepared; with a workflow, all runs are of that."""
 
     class On(Machine):
         main = Session(dsn)
         other = Session(dsn)
+        workflows = (workflow,) if workflow else Machine.workflows
 
     On.__name__ = "Machine"
     On.__qualname__ = "Machine"

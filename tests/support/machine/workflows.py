@@ -6,10 +6,12 @@ definition language as is used here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 Json = Any
+ENGINE = "qwf.runs"  # the queue of steps that run workflows
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,12 @@ class Node:
     max_parallel: int | None = None
     min_success: int | str | None = None
     stops: bool = False  # when min_success is reached
+    repeat: Json = None  # until, max, every; its turns are the elements of a map
+    delay: Json = None  # how long it waits when its turn comes
     on_failure: str = "fail"
     cleans_up: bool = False
     takes_back: tuple[str, ...] = ()  # it compensates these
+    workflow: str | None = None  # what it runs
     limit: str | None = None
     model: str | None = None
     vram: int | None = None
@@ -37,10 +42,30 @@ class Node:
     backoff: Json = None
 
     @property
+    def queue(self) -> str | None:
+        """None for a question, which nobody claims."""
+        if self.question is not None:
+            return None
+        return "cpu" if self.workflow is None else ENGINE
+
+    @property
+    def context_keys(self) -> set[str]:
+        """What its inputs read of the context."""
+        return set(keys_read(self.inputs))
+
+    @property
     def looked_at(self) -> bool:
         """True if something has to be decided when its turn comes."""
-        parts = (self.skip_if, self.question, self.each)
+        parts = (self.skip_if, self.question, self.each, self.delay)
         return bool(self.takes_back) or any(part is not None for part in parts)
+
+
+def keys_read(value: Json) -> Iterator[str]:
+    if isinstance(value, dict) and value.get("$from", [None])[0] == "$context":
+        yield value["$from"][1]
+    elif isinstance(value, (dict, list)):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from keys_read(member)
 
 
 def node(name: str, *after: str, **more: Json) -> Json:
@@ -54,6 +79,10 @@ def undo(name: str, *compensates: str, **more: Json) -> Json:
 def pipe(name: str, *after: str, nodes: list[Json] | None = None, **more: Json) -> Json:
     """A step with a pipeline of its own; `nodes` is not a key of the definition."""
     return {"id": name, "nodes": nodes or [node("n")], "depends_on": list(after), **more}
+
+
+def runs(name: str, workflow: str, *after: str, **more: Json) -> Json:
+    return {"id": name, "workflow": workflow, "depends_on": list(after), **more}
 
 
 def ask(name: str, *after: str, **more: Json) -> Json:
@@ -72,6 +101,7 @@ CLEANUP = {"run_if": "all_done"}
 GO_ON, ASK = {"on_failure": "continue"}, {"on_failure": "ask"}
 FAST = {"fast": "yes"}
 LIST = ref("a.list", **{"$default": [1, 2, 3]})
+FIRST = {True: [None]}  # what the first turn of a repeat has as its item
 
 WORKFLOWS: dict[str, list[Json]] = {
     "chain": [
@@ -285,6 +315,92 @@ WORKFLOWS: dict[str, list[Json]] = {
             ],
         ),
     ],
+    "repeats": [
+        pipe(
+            "s",
+            nodes=[
+                node("a"),
+                node(
+                    "r",
+                    "a",
+                    repeat={"until": ref("item.z", **{"$default": 0, "$eq": 1}), "max": 3},
+                    inputs={"last": ref("item"), "n": ref("index"), "y": ref("a.y")},
+                    retry=RETRY,
+                ),
+                node("c", "r", inputs={"x": ref("r.y", **{"$default": 0})}, **CLEANUP),
+            ],
+        ),
+        pipe("t", "s", nodes=[node("a", delay="15.5 s")]),
+    ],
+    "repeats_every": [
+        pipe("scan", nodes=[node("a", delay="20.5 s", **GO_ON)]),
+        pipe(
+            "s",
+            "scan",
+            nodes=[
+                node(
+                    "r",
+                    repeat={"until": ref("item.skip"), "max": 2, "every": "15.5 s"},
+                    delay=ref("scan.list", **{"$default": 5}),
+                    skip_if=SKIP,
+                    **GO_ON,
+                ),
+                node(
+                    "l",
+                    "r",
+                    repeat={"until": ref("item.z", **{"$default": 1}), "max": 2},
+                    inputs={"x": ref("item.y", **{"$default": 0}), "n": ref("index")},
+                    **ASK,
+                ),
+                node("z", "l", inputs={"x": ref("r"), "l": ref("l")}),
+            ],
+        ),
+        ask("q", delay="5.5 s", expires="20.5 s", default="late"),
+    ],
+    "inner": [
+        pipe(
+            "s",
+            nodes=[
+                node("a", inputs={"x": ref("x", **{"$default": 0})}),
+                node("b", "a", inputs={"y": ref("a.y", **{"$default": 0})}, retry=RETRY),
+                node("tidy", "a", **CLEANUP),
+                node("c", "b", "tidy", inputs={"n": ref("n", **{"$default": None})}),
+            ],
+        )
+    ],
+    "parent": [
+        pipe("s", nodes=[node("a"), node("b")]),
+        runs("r", "inner", "s", inputs={"x": ref("s.y", **{"$default": 1})}, retry=RETRY),
+        pipe("t", "r", nodes=[node("a", inputs={"x": ref("r.y")})]),
+    ],
+    "parent_of_many": [
+        runs(
+            "m",
+            "inner",
+            map=[1, 2, 3],
+            inputs={"x": ref("item"), "n": ref("index")},
+            max_parallel=2,
+            min_success=2,
+            **GO_ON,
+        ),
+        pipe("t", "m", nodes=[node("a", inputs={"all": ref("m", **{"$default": None})})]),
+    ],
+    "parent_of_turns": [
+        runs(
+            "l",
+            "inner",
+            repeat={"until": ref("item.z", **{"$default": 0, "$eq": 1}), "max": 2},
+            inputs={"x": ref("item.y", **{"$default": 0})},
+            delay="5.5 s",
+        ),
+        pipe("t", "l"),
+    ],
+    "grandparent": [
+        runs("g", "parent", **ASK),
+        runs("f", "inner", "g", map=[1, 2, 3], min_success=1, stop_when_reached=True),
+        pipe("t", "f", nodes=[node("a", **CLEANUP)]),
+        pipe("u"),
+    ],
     "expires": [
         ask("q", expires="50.5 s", default=None),
         ask("p", "q", expires="20.5 s", default="maybe"),
@@ -309,6 +425,8 @@ def definitions(workflow: str) -> tuple[list[Json], Json]:
             pipelines.append({"name": name, "nodes": step["nodes"]})
             step = {**step, "kind": "pipeline", "pipeline": name}
             del step["nodes"]
+        elif "workflow" in step:
+            step = {**step, "kind": "workflow"}
         steps.append(step)
     definition = {"name": workflow, "steps": steps}
     if workflow in DEADLINES:
@@ -323,34 +441,48 @@ def expand(workflow: str) -> list[Node]:
     for step in WORKFLOWS[workflow]:
         before = tuple(leaf for name in step["depends_on"] for leaf in leaves(steps[name]))
         condition = point(step.get("skip_if"), steps, None)
+        if "workflow" in step:
+            made.append(compiled(step["id"], before, condition, step, steps, None))
+            continue
         if "nodes" not in step:
             spec = {k: v for k, v in step.items() if k not in ("id", "depends_on", "skip_if")}
+            delay = point(spec.pop("delay", None), steps, None)
             question = point(spec, steps, None)
-            made.append(Node(step["id"], before, skip_if=condition, question=question))
+            one = Node(step["id"], before, skip_if=condition, question=question, delay=delay)
+            made.append(one)
             continue
         for n in step["nodes"]:
-            retry = n.get("retry", {})
-            made.append(
-                Node(
-                    f"{step['id']}/{n['id']}",
-                    tuple(f"{step['id']}/{name}" for name in n.get("depends_on", [])) or before,
-                    inputs=point(n.get("inputs", {}), steps, step),
-                    skip_if=point(n["skip_if"], steps, step) if "skip_if" in n else condition,
-                    each=point(n["map"], steps, step) if "map" in n else None,
-                    max_parallel=n.get("max_parallel"),
-                    min_success=n.get("min_success"),
-                    stops=n.get("stop_when_reached", False),
-                    on_failure=n.get("on_failure", "fail"),
-                    cleans_up="run_if" in n or "compensates" in n,
-                    takes_back=tuple(f"{step['id']}/{name}" for name in n.get("compensates", [])),
-                    limit=n.get("limit_by"),
-                    requires=n.get("requires", {}),
-                    max_attempts=retry.get("max_attempts"),
-                    max_losses=retry.get("max_losses"),
-                    backoff=retry.get("backoff"),
-                )
-            )
+            own = tuple(f"{step['id']}/{name}" for name in n.get("depends_on", [])) or before
+            made.append(compiled(f"{step['id']}/{n['id']}", own, condition, n, steps, step))
     return with_compensations(made)
+
+
+def compiled(
+    name: str, after: tuple[str, ...], condition: Json, n: Json, steps: Json, here: Json
+) -> Node:
+    """A node of a pipeline, which stands in a step, or a step that runs a workflow."""
+    retry = n.get("retry", {})
+    return Node(
+        name,
+        after,
+        inputs=point(n.get("inputs", {}), steps, here),
+        skip_if=point(n["skip_if"], steps, here) if "skip_if" in n else condition,
+        each=point(n["map"], steps, here) if "map" in n else FIRST.get("repeat" in n),
+        repeat=point(n.get("repeat"), steps, here),
+        delay=point(n.get("delay"), steps, here),
+        max_parallel=n.get("max_parallel"),
+        min_success=n.get("min_success"),
+        stops=n.get("stop_when_reached", False),
+        on_failure=n.get("on_failure", "fail"),
+        cleans_up="run_if" in n or "compensates" in n,
+        takes_back=tuple(f"{here['id']}/{other}" for other in n.get("compensates", [])),
+        workflow=n.get("workflow"),
+        limit=n.get("limit_by"),
+        requires=n.get("requires", {}),
+        max_attempts=retry.get("max_attempts"),
+        max_losses=retry.get("max_losses"),
+        backoff=retry.get("backoff"),
+    )
 
 
 def with_compensations(made: list[Node]) -> list[Node]:

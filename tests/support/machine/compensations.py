@@ -1,0 +1,61 @@
+"""Nodes that take back what others did."""
+
+from __future__ import annotations
+
+from support.machine.state import OVER, Job, Run, State
+
+
+class Compensations(State):
+    """Nodes that take back what others did."""
+
+    def _compensations(self, run: Run) -> list[Job]:
+        jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        return [job for job in jobs if job.node.takes_back and job.parent is None]
+
+    def _targets(self, run: Run, job: Job) -> list[Job]:
+        return [self.jobs[run.nodes[name]] for name in job.node.takes_back]
+
+    def _has_undone(self, run: Run, job: Job) -> bool:
+        """Return True if there is something for a compensation node to take back."""
+        return any(target.status == "completed" for target in self._targets(run, job))
+
+    def _wake_compensations(self, run: Run) -> bool:
+        """Those of nodes that completed, or may yet complete, wait for what follows from them."""
+        woken = []
+        for job in self._compensations(run):
+            states = {target.status for target in self._targets(run, job)}
+            if job.status == "skipped" and states - {"blocked", "skipped", "failed", "cancelled"}:
+                job.status, job.finished_at = "blocked", None
+                woken.append(job)
+        for job in woken:
+            job.missing |= {other.id for other in woken if other.node.name in job.node.after}
+            if not job.missing:
+                run.pending.append((job.id, "ready"))
+        return bool(woken)
+
+    def _woken(self, run: Run) -> list[Job]:
+        """Compensation nodes that have nothing to wait for, of a run that begins to end."""
+        own = {job.id for job in self._compensations(run)}
+        ready = [(job_id, kind) for job_id, kind in run.pending if job_id in own]
+        ready = [(job_id, kind) for job_id, kind in ready if kind == "ready"]
+        run.pending = [event for event in run.pending if event not in ready]
+        return [self.jobs[job_id] for job_id, _ in ready]
+
+    def _sleep(self, run: Run) -> None:
+        for job in self._compensations(run):
+            if job.status != "skipped":
+                self._renew(job)
+                self._forget_elements(run, job)
+                job.status, job.output, job.finished_at = "skipped", None, self.now
+            before = [self.jobs[run.nodes[name]] for name in job.node.after]
+            job.missing = {d.id for d in before if d.status not in OVER}
+
+    def _refuses_compensation(self, run: Run, name: str | None) -> bool:
+        """A compensation node that failed is named, or a node that it takes back is."""
+        failed = [
+            job for job in self._compensations(run)
+            if job.status in ("failed", "cancelled") and self._has_undone(run, job)
+        ]  # fmt: skip
+        if any(job.node.name == name for job in self._compensations(run)):
+            return not any(job.node.name == name for job in failed)
+        return any(name not in job.node.takes_back for job in failed)

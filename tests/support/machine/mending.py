@@ -1,0 +1,170 @@
+"""What failed runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from support.machine.state import (
+    KEY_TAKEN,
+    NOT_FOUND,
+    OVER,
+    WRONG_STATE,
+    Job,
+    Refused,
+    Run,
+    State,
+    Verdicts,
+    _word,
+    limit_of,
+)
+from support.machine.workflows import DEADLINES
+
+
+class Mending(State):
+    """What failed runs again."""
+
+    def retry_jobs(self, listed: Iterable[int]) -> Verdicts:
+        """Jobs before runs, each in the order of their keys; a run once for all its nodes."""
+        known = [self.jobs[job_id] for job_id in sorted(set(listed)) if job_id in self.jobs]
+        ended = [job for job in known if job.status in ("failed", "cancelled")]
+        verdicts: Verdicts = {}
+        for job in sorted(
+            (job for job in ended if job.run is None),
+            key=lambda job: (job.task, job.key is None, job.key or "", job.id),
+        ):
+            verdicts[job.id] = _word(self.retry_job(job.id) or "retried")
+        nodes: dict[int, list[int]] = {}
+        for job in ended:
+            if job.run is not None:
+                nodes.setdefault(job.run, []).append(job.id)
+        for run in sorted(
+            (self.runs[run_id] for run_id in nodes),
+            key=lambda run: (run.workflow, run.key is None, run.key or "", nodes[run.id][0]),
+        ):
+            answer = self.retry_run(run.id, None)
+            word = _word(answer if isinstance(answer, Refused) else "retried")
+            verdicts |= dict.fromkeys(nodes[run.id], word)
+        for job_id in set(listed) - verdicts.keys():
+            verdicts[job_id] = _word(WRONG_STATE if job_id in self.jobs else NOT_FOUND)
+        return verdicts
+
+    def retry_job(self, job_id: int) -> Refused | None:
+        job = self.jobs.get(job_id)
+        if job is None:
+            return NOT_FOUND
+        if job.run is not None:
+            answer = self.retry_run(job.run, job.node.name)
+            return answer if isinstance(answer, Refused) else None
+        if job.status not in ("failed", "cancelled"):
+            return WRONG_STATE
+        if job.node.limit is not None and limit_of(job.node.limit) not in self.limits:
+            return NOT_FOUND
+        if not job.once and self._key_holder(job.task, job.key) is not None:
+            return KEY_TAKEN
+        self._renew(job)
+        job.run_at = job.start_by = None
+        job.started = False
+        self._queue(job)
+        return None
+
+    def retry_run(self, run_id: int, name: str | None) -> int | Refused:
+        run = self.runs.get(run_id)
+        if run is None:
+            return NOT_FOUND
+        if run.live or any(self.jobs[job_id].status not in OVER for job_id in run.nodes.values()):
+            return WRONG_STATE
+        if run.parent is not None:
+            return WRONG_STATE
+        if not self._has_limits(run.workflow) or (name is not None and name not in run.nodes):
+            return NOT_FOUND
+        if self._refuses_compensation(run, name):
+            return WRONG_STATE
+        again = self.to_retry(run, name)
+        if not again:
+            return WRONG_STATE
+        if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
+            return KEY_TAKEN
+        self._mend(run, again, name)
+        return len(again)
+
+    def _mend(self, run: Run, again: list[Job], name: str | None) -> None:
+        """Lets a run that is over go on with these nodes."""
+        self._taken(run.id)
+        resumed = [job for job in again if self._resumes(run, job, again, name)]
+        for job in again:
+            self._renew(job)
+            if job not in resumed:
+                self._forget_elements(run, job)
+            job.status, job.output = "blocked", None
+        for job in again:
+            if job not in resumed:
+                before = [self.jobs[run.nodes[name]] for name in job.node.after]
+                job.missing = {d.id for d in before if d.status not in OVER}
+        for job in resumed:
+            self._resume(job, name)
+        ending = run.status if again == [job for job in again if job.node.takes_back] else None
+        if ending is None:
+            self._sleep(run)
+        run.status, run.started = "queued", False
+        run.finished_at, run.ending = None, ending
+        if run.workflow in DEADLINES:
+            run.deadline = self.now + self._time(run.workflow)
+        ready = [job for job in again if not job.missing]
+        for job in ready:
+            if not job.node.looked_at:
+                self._queue(job)
+        self._apply(run, [(job.id, "ready") for job in ready if job.node.looked_at])
+
+    def _resumes(self, run: Run, job: Job, again: list[Job], name: str | None) -> bool:
+        """Return True if a map keeps the elements that completed."""
+        if job.elements is None or job.node.name == name:
+            return False
+        undone = [one for one in self._compensations(run) if one.status == "completed"]
+        if job.status == "completed" and any(job in self._targets(run, one) for one in undone):
+            return False
+        if any(self.jobs[run.nodes[before]] in again for before in job.node.after):
+            return False
+        elements = [self.jobs[job_id] for job_id in job.elements]
+        if job.node.repeat is not None and len(elements) >= job.node.repeat["max"]:
+            again = [e for e in elements if e.status in ("failed", "cancelled")]
+            if not again and all(e.node.name != name for e in elements):
+                return False
+        return not any(e.stuck or (e.status == "failed" and e.attempt == 0) for e in elements)
+
+    def _resume(self, job: Job, name: str | None) -> None:
+        assert job.elements is not None
+        names = [self.jobs[job_id].node.name for job_id in job.elements]
+        if job.node.repeat is not None and name in names:
+            self._drop_elements(job, job.elements[names.index(name) + 1 :])
+        for element in (self.jobs[job_id] for job_id in job.elements):
+            if element.status in ("failed", "cancelled") or element.node.name == name:
+                self._renew(element)
+                element.status, element.output = "blocked", None
+        job.missing = {e for e in job.elements if self.jobs[e].status == "blocked"}
+        if job.missing:
+            self._judge(job)
+
+    def to_retry(self, run: Run, name: str | None, changed: Iterable[str] = ()) -> list[Job]:
+        """Nodes that failed, were cancelled or have changed, the named one, and all that follow.
+
+        An element stands for its map.
+        """
+        jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        jobs = [job for job in jobs if job.parent is None]
+        undo = {job.node.name: job for job in jobs if job.node.takes_back}
+        if name in undo:
+            return [undo[name]]
+        jobs = [job for job in jobs if job.node.name not in undo]
+        names = {job.node.name for job in jobs if job.status in ("failed", "cancelled")}
+        for job in undo.values():
+            if job.status == "completed":
+                done = [one for one in self._targets(run, job) if one.status == "completed"]
+                names |= {target.node.name for target in done}
+        names |= set(changed)
+        if name is not None:
+            parent = self.jobs[run.nodes[name]].parent
+            names.add(name if parent is None else self.jobs[parent].node.name)
+        for job in jobs:  # each comes after those it depends on
+            if names & set(job.node.after):
+                names.add(job.node.name)
+        return [job for job in jobs if job.node.name in names]
