@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         PermanentError,
         Release,
         TemporaryError,
+        Track,
         cell_for,
         events,
         jobs,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "FROM_AGENT", "App", "Call", "Checkpoint", "Job", "NotCompleted", "PermanentError", "Release",
-    "TemporaryError", "__version__", "cell_for", "events", "jobs", "runs",
+    "TemporaryError", "Track", "__version__", "cell_for", "events", "jobs", "runs",
 ]  # fmt: skip
 
 

@@ -71,10 +71,12 @@ create table qwf.run_files (
   host text,
   kind text not null,
   size_bytes bigint not null check (size_bytes >= 0),
+  attempt int not null default 1,
+  completed boolean not null default true,
   primary key (job_id, file_no)
 );
 create index run_files_run on qwf.run_files (run_id, node_id) where run_id is not null;
-comment on table qwf.run_files is 'A file a completed job left in its folder.';
+comment on table qwf.run_files is 'A file that an attempt left in the folder of its job.';
 comment on column qwf.run_files.job_id is 'The job.';
 comment on column qwf.run_files.file_no is 'Its position in the list, from 1.';
 comment on column qwf.run_files.rel_path is
@@ -84,5 +86,9 @@ comment on column qwf.run_files.node_id is 'Its node.';
 comment on column qwf.run_files.host is 'Box that has the file.';
 comment on column qwf.run_files.kind is 'image, json, text, csv, mesh, pointcloud or file.';
 comment on column qwf.run_files.size_bytes is 'Size, bytes.';
+comment on column qwf.run_files.attempt is
+  'The attempt after which the file was there; an earlier one on the same box may have written it.';
+comment on column qwf.run_files.completed is
+  'True: that attempt completed, so references to the node see the file.';
 
 commit;

@@ -162,6 +162,10 @@ def everywhere(db: Db) -> None:
         "insert into qwf.checkpoints (job_id, attempt, value, at)"
         " select id, 1, '{}', now() from qwf.jobs where task = 't'"
     )
+    db.execute(
+        "insert into qwf.attempt_series (job_id, attempt, at, series, left_out)"
+        " select id, 1, now(), '{}', 0 from qwf.jobs where task = 't'"
+    )
     db.execute("insert into qwf.outbox (run_id, kind) select id, 'stop' from qwf.runs")
     db.execute(
         "insert into qwf.open_alerts (rule, key, kind, first_at, last_at, first_seq, last_seq,"
@@ -305,7 +309,7 @@ def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> No
     assert db.execute("select status from qwf.runs").fetchall() == [("completed",)]
     assert dumped(server, db).count(HER) > 15
     files = db.execute("select path from qwf.erase(%s)", (PERSON,)).fetchall()
-    assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 1
+    assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 2
     db.execute("select qwf.tick()")
     assert [line for line in dumped(server, db).splitlines() if HER in line] == []
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []

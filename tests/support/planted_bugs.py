@@ -286,6 +286,21 @@ CHECKPOINT_BUGS = {
 }
 
 
+# What the tests of races find about numbers that bodies track, the name of the test beside each.
+SERIES_BUGS = {
+    "test_the_first_report_waits_so_that_the_end_of_the_job_finds_it": (
+        "_qwf.save_series",
+        "j.token = p_token and j.beat_at is null",
+        "false",
+    ),
+    "test_the_report_of_the_end_waits_for_numbers_and_deletes_them": (
+        "_qwf.delete_jobs",
+        "delete from qwf.attempt_series s where s.job_id = any (p_jobs);",
+        "",
+    ),
+}
+
+
 # What the tests of races find about firings, the name of the test beside each.
 FIRING_BUGS = {
     "test_a_person_and_a_backfill_do_not_work_on_one_night": (

@@ -114,6 +114,8 @@ class Claim:
     told: tuple[str, ...] = field(default=(), init=False)  # why it should give its job back
     kill_at: float = field(default=float("inf"), init=False)
     progress_seen: int = field(default=0, init=False)
+    series: str | None = field(default=None, init=False)  # what its body tracked, not sent yet
+    series_at: float = field(default=float("-inf"), init=False)  # when it was sent last
     # How many bytes its body has streamed, and the last of them, when it has ended.
     streamed: tuple[int, str] | None = field(default=None, init=False)
     _watchdog_state: WatchdogState | None = field(default=None, init=False)

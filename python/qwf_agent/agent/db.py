@@ -191,11 +191,16 @@ def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -
     )
 
 
-def progress(job_id: int, token: str, fraction: float, message: str | None) -> Query:
-    """Writes how far a body is, 0 to 1; returns a verdict as `heartbeat` does."""
-    return Query(
-        "select * from qwf.progress({}, {}, {}, {})", (job_id, token, fraction, message), soft=True
-    )
+def progress(
+    job_id: int, token: str, fraction: float | None, message: str | None, series: str | None
+) -> Query:
+    """Writes how far a body is, 0 to 1, and what it has tracked, a JSON object; returns a verdict
+    as `heartbeat` does."""
+    given = job_id, token, fraction, message
+    if series is None:
+        return Query("select * from qwf.progress({}, {}, {}, {})", given, soft=True)
+    text = "select * from qwf.progress({}, {}, {}, {}, series => {})"
+    return Query(text, (*given, series), soft=True)
 
 
 def save_checkpoint(job_id: int, token: str, checkpoint: str) -> Query:

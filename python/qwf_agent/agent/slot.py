@@ -29,6 +29,7 @@ from qwf_agent.child.messages import (
     READY,
     SAVE,
     STREAMED,
+    TRACKED,
     Garbled,
     Message,
     pack_jobs,
@@ -81,6 +82,7 @@ class Slot(SlotJobs):
         self._announcement: Announcement | None = None
         self._moved: list[tuple[Claim, MovedFolder]] = []
         self.checkpoints: list[NewCheckpoint] = []  # that nobody has taken yet
+        self.tracked: list[Claim] = []  # whose bodies have tracked something new
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
         """Set up children like this from now on; a child with another setup is replaced."""
@@ -296,6 +298,11 @@ class Slot(SlotJobs):
             self.checkpoints.append(
                 NewCheckpoint(self._named(ticket, "a checkpoint"), number, text)
             )
+        elif kind == TRACKED:
+            ticket, text = values
+            claim = self._named(ticket, "numbers")
+            claim.series = text
+            self.tracked.append(claim)
         elif kind == STREAMED:
             ticket, written, text = values
             claim = self._named(ticket, "a stream")

@@ -37,6 +37,7 @@ from qwf_agent.app.options import (
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
 from qwf_agent.app.statuses import NotCompleted
 from qwf_agent.app.trace_labels import trace_labels, with_trace
+from qwf_agent.app.track import Track
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -54,6 +55,7 @@ __all__ = [
     "Statement",
     "Task",
     "TemporaryError",
+    "Track",
     "cell_for",
     "events",
     "jobs",

@@ -20,6 +20,7 @@ INSTEAD = {
     "inputs": "call.args", "job": "call.job", "out": "call.out()", "cancel_event":
     "call.cancelled()", "status_callback": "no progress: a batch cannot report any",
     "checkpoint": "no checkpoint: a batch cannot save any",
+    "track": "no numbers: a batch cannot track any",
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from qwf_agent.app.values import suggestion
 # The parameters that the agent fills. If a function has one of them, no argument can have its name.
 FILLED = (
     "cancel_event", "checkpoint", "inputs", "job", "llm", "model", "model_handle", "out",
-    "status_callback", "stopping",
+    "status_callback", "stopping", "track",
 )  # fmt: skip
 
 # A default for such a parameter: it tells type checkers that `enqueue` does not take it.

@@ -24,6 +24,7 @@ FILL: dict[str, Callable[[JobContext], Any]] = {
     "inputs": lambda context: context.inputs,
     "checkpoint": lambda context: context.checkpoint,
     "status_callback": lambda context: context.status_callback,
+    "track": lambda context: context.track,
     "cancel_event": lambda context: context.events.cancel,
     "stopping": lambda context: context.events.stopping,
     "job": lambda context: context.job,

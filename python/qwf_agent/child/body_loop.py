@@ -134,6 +134,7 @@ class BodyLoop:
             outcome = of_exception(
                 error, setup.limits.error_bytes, setup.gpu, events.stopping.reason
             )
+            outcome = self._parts.runner.with_files(work.ticket, outcome)
         output.flush()
         self._parts.models.touch()
         self._answer(work.ticket, outcome, time.monotonic() - started)

@@ -20,6 +20,7 @@ from qwf_agent.child.body import BadOutput
 from qwf_agent.child.cancel import BodyEvents, CancelEvent
 from qwf_agent.child.checkpoint_file import CheckpointFile
 from qwf_agent.child.outcome import TEMPFAIL_CODE, CommandFailed, signal_name
+from qwf_agent.child.track import TrackFile
 from qwf_agent.system.fork import die_with_parent
 from qwf_agent.system.guardian import MARK
 
@@ -62,6 +63,13 @@ class Exchange(NamedTuple):
     output: Path
 
 
+class CommandFiles(NamedTuple):
+    """Makes the files that a command writes while it runs."""
+
+    checkpoint: Callable[[Path], CheckpointFile]
+    track: Callable[[Path], TrackFile]
+
+
 def run_command(
     command: Command,
     job: Job,
@@ -69,7 +77,7 @@ def run_command(
     allowed: Path,
     events: BodyEvents,
     output_bytes: int,
-    checkpoint_file: Callable[[Path], CheckpointFile],
+    files: CommandFiles,
 ) -> dict[str, Any]:
     """Run a command and return its output: the JSON object in the file QWF_OUTPUT, else the one in
     the last line of standard output, else {}. The file may have `output_bytes`.
@@ -82,8 +90,13 @@ def run_command(
     with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
         exchange = Exchange(Path(folder, "inputs.json"), Path(folder, "output.json"))
         exchange.inputs.write_text(json.dumps(command.inputs), encoding="utf-8")
-        checkpoint = checkpoint_file(Path(folder, "checkpoint.json"))
-        environment = _environment(job, out, exchange, checkpoint.path)
+        checkpoint = files.checkpoint(Path(folder, "checkpoint.json"))
+        track = files.track(Path(folder, "track.jsonl"))
+        environment = {
+            **_environment(job, out, exchange),
+            "QWF_CHECKPOINT": str(checkpoint.path),
+            "QWF_TRACK": str(track.path),
+        }
         with closing(LastLine()) as stdout, exchange.inputs.open("rb") as stdin:
             try:
                 process = subprocess.Popen(
@@ -97,7 +110,8 @@ def run_command(
             stdout.close_writer()
             stop = events.stopping if command.stop_signal else None
             told = [events.cancel, *([stop] if stop else [])]
-            _copy_output(process, stdout, told, checkpoint)
+            _copy_output(process, stdout, told, (checkpoint, track))
+        track.close()
         checkpoint.close()
         if process.returncode == TEMPFAIL_CODE and stop is not None and stop.is_set():
             raise Release
@@ -146,7 +160,7 @@ def _argument(position: int, value: Any) -> str:
     return text
 
 
-def _environment(job: Job, out: Path, exchange: Exchange, checkpoint: Path) -> dict[str, str]:
+def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {
         **inherited,
@@ -157,7 +171,6 @@ def _environment(job: Job, out: Path, exchange: Exchange, checkpoint: Path) -> d
         "QWF_OUT": str(out),
         "QWF_INPUTS": str(exchange.inputs),
         "QWF_OUTPUT": str(exchange.output),
-        "QWF_CHECKPOINT": str(checkpoint),
     }
 
 
@@ -165,9 +178,9 @@ def _copy_output(
     process: subprocess.Popen[bytes],
     stdout: LastLine,
     events: list[CancelEvent],
-    checkpoint: CheckpointFile,
+    files: tuple[CheckpointFile, TrackFile],
 ) -> None:
-    """Copy what the command prints to the log, and send its checkpoints, until it ends. When one of
+    """Copy what the command prints to the log, and look at its files, until it ends. When one of
     the events is set, send SIGTERM to its process group."""
     poll = select.poll()
     poll.register(stdout.reader, select.POLLIN)
@@ -181,7 +194,8 @@ def _copy_output(
         else:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(CHECK_S)
-        checkpoint.step()
+        for file in files:
+            file.step()
         for event in [one for one in events if one.is_set()]:
             events.remove(event)
             poll.unregister(event)

@@ -19,6 +19,7 @@ from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, OutRootFailed, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
 from qwf_agent.child.stream_parts import StreamWriter
+from qwf_agent.child.track import Tracker
 from qwf_agent.system.writable import UNWRITABLE, why_unwritable
 
 
@@ -39,6 +40,7 @@ class JobContext:
     def __init__(
         self, work: Work, board: JobBoard, events: BodyEvents,
         moved: Callable[[int, Moved], None], save: Callable[[int, str], None],
+        tracked: Callable[[int, str], None],
     ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
         self.events = events
@@ -48,6 +50,7 @@ class JobContext:
         self._board = board
         self._moved = moved
         self._save = save
+        self._tracked = tracked
         self._began_at = time.time()
 
     @cached_property
@@ -71,6 +74,17 @@ class JobContext:
         work = self._work
         saved = _parse_object(work.checkpoint)
         return Checkpoint(saved, lambda text: self._save(work.ticket, text))
+
+    @cached_property
+    def track(self) -> Tracker:
+        """The function that tracks numbers."""
+        ticket = self._work.ticket
+        return Tracker(lambda text: self._tracked(ticket, text))
+
+    def end(self) -> None:
+        """Send what the body has tracked last. It has ended."""
+        if "track" in self.__dict__:
+            self.track.end()
 
     def out(self) -> Path:
         """Make the folder of the job and return its path. Files of another job are moved aside.

@@ -254,7 +254,7 @@ class Child:
             except BaseException as error:
                 told, limits = self._events.stopping.reason, self._setup.limits
                 outcome = of_exception(error, limits.error_bytes, self._setup.gpu, told)
-                outcomes = [outcome] * len(works)
+                outcomes = [self._runner.with_files(work.ticket, outcome) for work in works]
         self._models.touch()
         self._cancelled -= self._current
         self._current = NOTHING

@@ -31,6 +31,7 @@ SAVE = "save"  # ticket of the job; number of the answer; its checkpoint, a JSON
 # Ticket of the job; how many bytes its body has streamed, and the last of them: at least those that
 # are new.
 STREAMED = "streamed"
+TRACKED = "tracked"  # ticket of the job; the numbers it has tracked, a JSON text
 MOVED = "moved"  # ticket of the job; its folder, where that was moved, whose files it has
 PROGRESS = "progress"  # of one of many bodies: ticket of its job, fraction, message
 # Ticket of the job, outcome, reason, seconds, whether the child is used up, report.
@@ -192,6 +193,8 @@ def _is_known(message: list[Any]) -> bool:
             return _all(files, str)
         case ["model", str() | None as name, int() | float() as seconds]:
             return 0 <= seconds <= LONGEST_S and (name is None or _is_storable(name))
+        case ["tracked", int(), str()]:
+            return True
         case ["streamed", int(), int() as size, str()]:
             return 0 <= size < MOST_BYTES
         case ["moved", int(), str(), str(), str()] | ["save", int(), int(), str()]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from qwf_agent.app.bodies import Call
 from qwf_agent.child.body import BadOutput, Body, ImportFailed, encode_output
 from qwf_agent.child.cancel import BodyEvents, new_async_events
 from qwf_agent.child.checkpoint_file import CheckpointFile
-from qwf_agent.child.command import COMMAND, Command, run_command
+from qwf_agent.child.command import COMMAND, Command, CommandFiles, run_command
 from qwf_agent.child.job_context import JobBoard, JobContext
 from qwf_agent.child.messages import FIRST_ORDER_TICKET, Message, Work, is_batch
 from qwf_agent.child.models import Models
@@ -23,6 +23,7 @@ from qwf_agent.child.scoreboard import LISTENS, MAY_ASK, NOTHING, Scoreboard
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.stream_parts import NoStream
 from qwf_agent.child.tasks import Tasks
+from qwf_agent.child.track import TrackFile
 from qwf_agent.llm.client import ServedModel
 from qwf_agent.llm.task import LLM, llm
 from qwf_agent.receivers.config import SEND
@@ -68,6 +69,7 @@ class Runner:
         self._imported = imported  # called when code of the user may have been imported
         self._moved = moved  # called with its ticket when the folder of a job was moved aside
         self._saver = saver
+        self._left: dict[int, list[dict[str, Any]]] = {}  # files of bodies that raised, by ticket
         self.shapes = tasks.shapes()  # of the bodies that take more than one job
 
     def is_concurrent(self, message: Message) -> bool:
@@ -86,12 +88,34 @@ class Runner:
         events, save = self._events, self._saver.save
         if shape is not None:
             events, save = new_async_events(), self._saver.save_beside
-        context = JobContext(work, self._scoreboard, events, self._moved, save)
+        context = JobContext(
+            work, self._scoreboard, events, self._moved, save, self._saver.send_tracked
+        )
+        with self._noting_the_end(work, context):
+            return self._run_alone(work, context, before_body)
+
+    def with_files(self, ticket: int, outcome: JobOutcome) -> JobOutcome:
+        """The outcome of a body that raised, with the files that it left."""
+        files = self._left.pop(ticket, None)
+        return outcome._replace(detail={**outcome.detail, "files": files}) if files else outcome
+
+    @contextmanager
+    def _noting_the_end(self, work: Work, context: JobContext) -> Iterator[None]:
+        """Around a body: until its end it may save and track, and if it raises, its files are
+        noted."""
         self._saver.body_begins(work.ticket)
         try:
-            return self._run_alone(work, context, before_body)
+            yield
+        except BaseException:
+            self._note_files(work, context)
+            raise
         finally:
+            context.end()
             self._saver.body_ends(work.ticket)
+
+    def _note_files(self, work: Work, context: JobContext) -> None:
+        with suppress(OSError):  # of the folder: the body's own error counts
+            self._left[work.ticket] = context.files()
 
     def _run_alone(
         self, work: Work, context: JobContext, before_body: Callable[[], None]
@@ -113,12 +137,10 @@ class Runner:
 
     async def run_beside(self, work: Work, events: BodyEvents, board: JobBoard) -> JobOutcome:
         """Run the async body of this job beside others in the event loop. Raises what it raises."""
-        context = JobContext(work, board, events, self._moved, self._saver.save_beside)
-        self._saver.body_begins(work.ticket)
-        try:
+        save = self._saver.save_beside
+        context = JobContext(work, board, events, self._moved, save, self._saver.send_tracked)
+        with self._noting_the_end(work, context):
             return await self._run_beside(work, context)
-        finally:
-            self._saver.body_ends(work.ticket)
 
     async def _run_beside(self, work: Work, context: JobContext) -> JobOutcome:
         self._serve_model(context, work)
@@ -137,7 +159,8 @@ class Runner:
         """Run the body of these jobs, of one task and model; `cancelled` says whether the job with
         a ticket was. Raises what the body raises, which ends all of them."""
         first = works[0]
-        board, parts = BatchBoard(self._scoreboard), (self._events, self._moved, self._saver.save)
+        board, save = BatchBoard(self._scoreboard), self._saver.save
+        parts = self._events, self._moved, save, self._saver.send_tracked
         contexts = [JobContext(one, board, *parts) for one in works]
         self._scoreboard.load(first.ticket)
         self._serve_model(contexts[0], first)
@@ -162,7 +185,9 @@ class Runner:
             ]
         limit, told = self._setup.limits.error_bytes, self._events.stopping.reason
         return [
-            of_exception(ends[work.job_id], limit, self._setup.gpu, told)
+            self.with_files(
+                work.ticket, of_exception(ends[work.job_id], limit, self._setup.gpu, told)
+            )
             if work.job_id in ends
             else outcome
             for work, outcome in zip(works, outputs, strict=True)
@@ -181,6 +206,7 @@ class Runner:
             except Exception as wrong:
                 error = wrong
         ends[work.job_id] = error
+        self._note_files(work, context)
         return JobOutcome("error")
 
     def _output(self, work: Work, result: Any) -> bytes:
@@ -231,7 +257,10 @@ class Runner:
             return lambda: run_command(
                 command, context.job, context.out(), allowed, self._events,
                 self._setup.limits.value_bytes,
-                lambda path: CheckpointFile(path, work.checkpoint, self._saver, work.ticket),
+                CommandFiles(
+                    lambda path: CheckpointFile(path, work.checkpoint, self._saver, work.ticket),
+                    lambda path: TrackFile(path, context.track),
+                ),
             ), LISTENS if command.stop_signal else NOTHING  # fmt: skip
         body = self._find(work.task)
         if context.model is None:

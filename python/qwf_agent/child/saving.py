@@ -1,4 +1,5 @@
-"""Saves checkpoints from a child: its parent stores them, and answers in the shared memory."""
+"""Saves checkpoints from a child: its parent stores them, and answers in the shared memory. And
+sends what bodies track, without an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from qwf_agent.child.messages import SAVE, Message
+from qwf_agent.child.messages import SAVE, TRACKED, Message
 from qwf_agent.child.scoreboard import PLACES, SaveAnswer, Scoreboard
 
 FIRST_S, LONGEST_S = 0.0005, 0.02  # waits between two looks at the answer
@@ -81,6 +82,10 @@ class Saver:
             if found is not None:
                 del self._waiting[number % PLACES]
         return found
+
+    def send_tracked(self, ticket: int, text: str) -> None:
+        """Send what a body has tracked, a JSON text: nobody answers."""
+        self._send((TRACKED, ticket, text))
 
     def save(self, ticket: int, text: str) -> None:
         """Store the checkpoint of a job, and wait until it is committed. Raises ValueError, and

@@ -19,7 +19,7 @@ from psycopg.rows import DictRow, dict_row
 from qwf_agent.agent import db
 from qwf_agent.app import App, Model
 from qwf_agent.child.cancel import new_events
-from qwf_agent.child.messages import Message, Work
+from qwf_agent.child.messages import TRACKED, Message, Work
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import JobOutcome, describe, of_exception, render, report
 from qwf_agent.child.runner import Runner
@@ -280,7 +280,7 @@ class _Worker:
 
 
 class _Saver(Saver):
-    """Stores the checkpoints of the running job."""
+    """Stores the checkpoints of the running job, and what it tracks."""
 
     job: DictRow
 
@@ -291,6 +291,10 @@ class _Saver(Saver):
         self._conn, self._scoreboard = conn, scoreboard
 
     def _store(self, message: Message) -> None:
+        if message[0] == TRACKED:
+            given = (self.job["job_id"], self.job["token"], message[2])
+            self._conn.execute("select qwf.progress(%s, %s, series => %s::jsonb)", given)
+            return
         _, _, number, text = message
         save, refusal = "select qwf.progress(%s, %s, checkpoint => %s)", ""
         try:

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/erase/_erase_history
 -- Purpose: Overwrites what is personal in the history of jobs: attempts, logs, files,
---   checkpoints, answers.
+--   checkpoints, tracked numbers, answers.
 -- Guarantees: Numbers of attempts stay. The rows of files go: the caller has returned them.
 -- Locks: expects the jobs and their runs locked by the caller, and ended.
 -- Called by: erase.
@@ -32,6 +32,7 @@ begin
   delete from qwf.live_logs l where l.job_id = any (p_jobs) and v_logs;
   update qwf.checkpoints c set value = p_mark
   where c.job_id = any (p_jobs) and 'output' = any (p_parts);
+  delete from qwf.attempt_series s where s.job_id = any (p_jobs) and 'output' = any (p_parts);
   delete from qwf.run_files f where f.job_id = any (p_jobs) and 'output' = any (p_parts);
   delete from qwf.cancel_requests c
   where c.job_id = any (p_jobs) and p_parts && '{events,acting_for}';

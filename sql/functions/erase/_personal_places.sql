@@ -32,6 +32,7 @@ as $$
     ('qwf.live_logs.tail', 'logs'), ('qwf.live_logs.stream', 'logs'),
     ('qwf.run_files.rel_path', 'output'),
     ('qwf.checkpoints.value', 'output'),
+    ('qwf.attempt_series.series', 'output'),
     ('qwf.input_answers.value', 'answers'),
     ('qwf.input_answers.acting_for', 'acting_for'),
     ('qwf.signals.name', 'answers'),

@@ -2,7 +2,9 @@
 -- Purpose: Writes what few of the attempts that just ended have: files, and an event for a loss or
 --   cancellation.
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
---   first 10000 are left out; the report is not lost. A WARNING names unknown keys of the detail.
+--   first 10000 are left out; the report is not lost. A later attempt on the same box lists the
+--   same folder anew; what attempts on other boxes left stays listed. A WARNING names unknown keys
+--   of the detail.
 -- Called by: _write_reports.
 
 begin;
@@ -17,16 +19,24 @@ declare
   v_job_id bigint;
   v_keys text;
 begin
-  insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
-  select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id,
+  delete from qwf.run_files f
+  using unnest(p_ended) e
+  where f.job_id = e.id and jsonb_typeof(e.detail -> 'files') = 'array'
+    and e.detail -> 'files' <> '[]' and f.host = left(e.detail ->> 'host', 500);
+  insert into qwf.run_files
+    (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes, attempt, completed)
+  select e.id, f.n + coalesce(o.last, 0), left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id,
     left(e.detail ->> 'host', 500),
     coalesce(left(f.value ->> 'kind', 100), 'file'),
-    greatest(coalesce(_qwf.as_number(f.value -> 'size_bytes'), 0), 0)
+    greatest(coalesce(_qwf.as_number(f.value -> 'size_bytes'), 0), 0), e.attempt,
+    e.outcome = 'completed'
   from unnest(p_ended) e
+  cross join lateral (
+    select max(r.file_no) as last from qwf.run_files r where r.job_id = e.id) o
   cross join lateral jsonb_array_elements(
     case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end)
     with ordinality f (value, n)
-  where e.status = 'completed' and f.value ->> 'rel_path' is not null and f.n <= 10000;
+  where f.value ->> 'rel_path' is not null and f.n <= 10000;
 
   insert into _qwf.event_log (at, run_id, job_id, kind, detail)
   select p_now, e.run_id, e.id, t.type,

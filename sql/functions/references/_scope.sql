@@ -19,7 +19,7 @@ as $$
           'rel_path', f.rel_path, 'kind', f.kind, 'size_bytes', f.size_bytes, 'host', f.host)
           order by f.rel_path), '[]')
         from qwf.run_files f
-        where f.run_id = p_run_id and (
+        where f.run_id = p_run_id and f.completed and (
           f.node_id = k.key or f.node_id ^@ (k.key || '/') or f.node_id ^@ (k.key || '['))))
       from unnest(p_files) k (key))) end || case
     when p_reads_run then jsonb_build_object('$run', jsonb_build_object(

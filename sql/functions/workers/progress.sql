@@ -1,10 +1,11 @@
 -- Deploy qwf:functions/workers/progress
 -- Purpose: Records the progress of a body.
--- Guarantees: Changes nothing for a stale token. Never waits, unless it has a checkpoint: that is
---   kept once the transaction commits, or the answer is lost.
--- Locks: the job; without a checkpoint only if nobody else has locked it.
+-- Guarantees: Changes nothing for a stale token, but keeps the series of an attempt that has just
+--   ended. Never waits, unless it has a checkpoint, which is kept once the transaction commits, or
+--   the answer is lost; or the first series of its attempt.
+-- Locks: the job; without a checkpoint or series only if nobody else has locked it.
 -- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is not an object or too large,
---   and for a series, which has its place in the protocol and is not kept yet.
+--   and for a series that is not one.
 
 begin;
 
@@ -27,9 +28,7 @@ begin
       detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
   end if;
   if progress.series is not null then
-    raise exception using errcode = 'QW005', message = 'not built yet',
-      detail = 'series cannot be kept by this version',
-      hint = 'leave it out: nothing of this call is written';
+    perform _qwf.save_series(progress.job_id, progress.token, progress.series);
   end if;
   if progress.checkpoint is not null
     and not _qwf.save_checkpoint(progress.job_id, progress.token, progress.checkpoint)
@@ -59,7 +58,9 @@ end $$;
 comment on function qwf.progress is
   'Records the fraction done (0 to 1), a message, and a checkpoint, an object that claim hands to '
   'the next attempt; returns ok, cancel (stop the body; a checkpoint was kept) or lost (the job is '
-  'not yours any more; nothing was written). series is refused until it can be kept.';
+  'not yours any more; no checkpoint was written). series replaces the numbers that the attempt '
+  'has tracked, also just after its end: '
+  '{"names": {"loss": {"points": [[1, 0.9]], "reported": 1}}, "left_out": 0}.';
 call _qwf.allow('qwf.progress', 'qwf_worker');
 
 commit;

@@ -8,7 +8,8 @@ create view qwf.file_overview as
 select
   f.job_id, f.file_no, f.rel_path, f.run_id, f.node_id, f.host, f.kind, f.size_bytes,
   j.node_idx, j.task, j.attempt, coalesce(r.created_at, j.created_at) as created_at, r.out_dir,
-  w.out_root, (select i.id::text from qwf.instance i) as instance
+  w.out_root, (select i.id::text from qwf.instance i) as instance, f.attempt as of_attempt,
+  f.completed
 from qwf.run_files f
 left join qwf.jobs j on j.id = f.job_id
 left join qwf.runs r on r.id = f.run_id
@@ -40,5 +41,9 @@ comment on column qwf.file_overview.out_root is
   'Folder in which the agents of the box write files of runs that name none; null: unknown.';
 comment on column qwf.file_overview.instance is
   'Identity of this database, which the mark in the folder has.';
+comment on column qwf.file_overview.of_attempt is
+  'The attempt after which the file was there; an earlier one on the same box may have written it.';
+comment on column qwf.file_overview.completed is
+  'True: that attempt completed; false: it ended otherwise, and left the file.';
 
 commit;

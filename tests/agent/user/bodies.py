@@ -26,7 +26,7 @@ from typing import Any
 
 import psycopg
 
-from qwf_agent import App, Checkpoint, PermanentError, Release, TemporaryError
+from qwf_agent import App, Checkpoint, PermanentError, Release, TemporaryError, Track
 from qwf_agent.app import Job
 from qwf_agent.child.messages import pack_answer
 from qwf_agent.config import find_dsn
@@ -616,6 +616,20 @@ def epochs(folder: Path, last: int, job: Job, checkpoint: Checkpoint) -> dict[st
         while epoch == done + 3 and not (folder / f"gate-{job.attempt}").exists():
             time.sleep(0.01)
     return {"downloaded_by": data["by"]}
+
+
+@app.task()
+def tracked_training(track: Track, out: Path, fails: bool) -> dict[str, int]:
+    """Tracks its loss, leaves a file, and fails if it should."""
+    for step in range(1200):
+        track(loss=1 / (step + 1), step=step)
+    track(accuracy=float("nan"))
+    for number in range(20):
+        track(**{f"n{number}": number})
+    (out / "table.csv").write_text("a,b\n1,2\n")
+    if fails:
+        raise ValueError("no luck")
+    return {}
 
 
 @app.task()

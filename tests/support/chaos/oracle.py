@@ -98,7 +98,7 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
         jobs={row["id"]: row for row in jobs},
         attempts=[dict(row) for row in place.ask(attempts)],
         runs={row["id"]: row for row in runs},
-        files=[dict(row) for row in place.ask("select * from qwf.run_files")],
+        files=[dict(row) for row in place.ask("select * from qwf.run_files where completed")],
         schedules=[dict(row) for row in place.ask("select * from qwf.schedules")],
         looks=looks,
         read=[dict(row) for row in read],

@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/workers/_save_series
+-- Purpose: Keeps the numbers that an attempt has tracked, in place of those it reported before.
+-- Guarantees: Writes nothing for a token that is not of the job's last attempt. That attempt may
+--   have ended: its last numbers and its end come over two connections. Nothing is written for a
+--   job that is gone or was erased. Whoever deletes the job finds the row: the first report of an
+--   attempt sets beat_at, which finish_many looks at before it deletes a job without a trace.
+-- Locks: the job: for the first report as a checkpoint does; then only against its deletion, so
+--   that it waits for no other change of the job.
+-- Raises: QW005 for more than 20 names, more than 500 points of a name, or what is no point.
+-- Called by: progress.
+
+begin;
+
+create function _qwf.save_series(p_job bigint, p_token uuid, p_series jsonb) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_problem text := _qwf.series_problem(p_series);
+  v_job qwf.jobs;
+begin
+  if v_problem is not null then
+    raise exception using errcode = 'QW005', message = 'invalid series', detail = v_problem,
+      hint = 'pass {"names": {"loss": {"points": [[1, 0.9], [2, 0.7]]}}}, at most 20 names of 500 '
+        'points each';
+  end if;
+  update qwf.jobs j set beat_at = qwf.now()
+  where j.id = p_job and j.token = p_token and j.beat_at is null;
+  select j.* into v_job from qwf.jobs j where j.id = p_job for key share;
+  if not found or v_job.erased_parts is not null
+    or v_job.token is distinct from p_token and not exists (
+      select from qwf.job_attempts a
+      where a.job_id = p_job and a.attempt = v_job.attempt and a.token = p_token)
+  then
+    return;
+  end if;
+  insert into qwf.attempt_series as s (job_id, attempt, run_id, at, series, left_out)
+  values (p_job, v_job.attempt, v_job.run_id, qwf.now(), p_series -> 'names',
+    coalesce((p_series -> 'left_out')::int, 0))
+  on conflict (job_id, attempt) do update set
+    at = excluded.at, series = excluded.series, left_out = excluded.left_out;
+end $$;
+
+commit;
