@@ -6,7 +6,8 @@
 --   is due now. No call with its key and debounce moves it to later after that. A guarded node that
 --   was never tried stays scheduled, as _promote_due opens it. Jobs that become queued get their
 --   positions in the order of their ids. An empty p_limit_by takes a job out of its limit. A job
---   that waits holds nothing of a limit, so nothing is given back; the next claim counts.
+--   that waits holds nothing of a limit, so nothing is given back; the next claim counts. A job of
+--   the engine stays in its queue: no worker could run it.
 -- Locks: the jobs that are free, by id.
 -- Notifies: sleepers of the queues.
 -- Called by: change_job, change_jobs.
@@ -38,6 +39,7 @@ begin
     from qwf.jobs j
     where j.id = any (p_jobs)
       and j.status::text in ('queued', 'scheduled')  -- written so as not to use jobs_due_or_failed
+      and (p_queue is null or coalesce(j.queue, '') not like 'qwf.%')
     order by j.id
     for no key update skip locked
   ), due as (

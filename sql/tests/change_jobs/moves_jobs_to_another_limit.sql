@@ -31,7 +31,8 @@ select is((select limit_by from qwf.jobs where task = 'c'), null, 'an empty limi
 select is(qwf_test.claim('default'), 'claimed c', 'and the job waits for nothing');
 select results_eq($$ select detail from _qwf.event_log where kind = 'changed'
   and job_id = qwf_test.job('c') order by id $$,
-  $$ values ('{"new": {"limit_by": "api"}}'::jsonb), ('{"old": {"limit_by": "api"}}') $$, 'both changes are written');
+  $$ values ('{"new": {"limit_by": "api"}}'::jsonb), ('{"old": {"limit_by": "api"}}') $$,
+  'both changes are written');
 
 select qwf.enqueue('d');
 select throws_ok($$ select qwf.change_jobs(array[qwf_test.job('d')], limit_by => 'nope') $$,
