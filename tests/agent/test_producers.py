@@ -120,6 +120,17 @@ async def live(call: Call, commit: Commit, base: Database, worker: Worker) -> No
     assert seen[2][0] == "completed"
 
     assert (await call(jobs.status, second)).status == "queued"
+    base.one("select qwf.create_limit('customer', 1, keyed => true)")
+    first_stays, moved = await call(jobs.change, [first, second], limit_by="customer:acme")
+    assert (first_stays.changed, first_stays.why) == (False, f"job {first} is completed")
+    assert moved == (second, True, None)
+    await commit()
+    assert base.one("select limit_by from qwf.jobs where id = %s", second) == "customer:acme"
+    await call(jobs.change, [second], limit_by="", priority=7, run_at=timedelta(0))
+    await commit()
+    assert base.one("select (limit_by, priority)::text from qwf.jobs where id = %s", second) == (
+        "(,7)"
+    )
     assert await call(jobs.cancel, second, TEXT) == "cancelled"
     await commit()
     ended = await call(jobs.wait, second)

@@ -839,6 +839,13 @@ def test_waiting_jobs_are_changed_all_or_none(on_db: Cli, db: Db) -> None:
         "scheduled", "queued",
     ]  # fmt: skip
     assert on_db("change", ids[0]).exit_code == 2
+    db.execute("select qwf.create_limit('customer', 1, keyed => true)")
+    assert on_db("change", *ids, "--limit", "customer:acme").exit_code == 0
+    assert on_db("change", ids[1], "--no-limit").exit_code == 0
+    limits = db.execute("select limit_by from qwf.jobs order by id").fetchall()
+    assert limits == [("customer:acme",), (None,)]
+    assert "KEY" in on_db("change", ids[0], "--limit", "customer").stderr
+    assert on_db("change", ids[0], "--limit", "x", "--no-limit").exit_code == 2
 
 
 def test_change_next_puts_a_job_before_all_others(on_db: Cli, db: Db) -> None:

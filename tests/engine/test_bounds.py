@@ -38,11 +38,16 @@ CALLS: dict[str, dict[str, str]] = {
     "cancel_runs": {"runs": "'{1}'", "reason": "'late'"},
     "cell_for": {"key": "'k'", "cells": "16"},
     "change_settings": {"changes": "'{}'"},
-    "change_job": {"job_id": "(select id from qwf.jobs where task = 'next')", "queue": "'gpu'"},
+    "change_job": {
+        "job_id": "(select id from qwf.jobs where task = 'next')",
+        "queue": "'gpu'",
+        "limit_by": "'l'",
+    },
     "change_jobs": {
         "jobs": "'{1}'",
         "queue": "'gpu'",
         "run_at": "'2100-01-01'",
+        "limit_by": "'l'",
     },
     "busiest_keys": {"name": "'customer'", "max_rows": "20"},
     "claim": {"queue": "'cpu'", "worker": "'w'"},

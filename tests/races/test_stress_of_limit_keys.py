@@ -1,5 +1,5 @@
 """Many sessions use the keys of one limit at once: producers and workers whose transactions stay
-open, roll back or die, and people who cancel, move and lower."""
+open, roll back or die, and people who cancel, move, change the key and lower."""
 
 from __future__ import annotations
 
@@ -116,9 +116,10 @@ class Stress:
             conn.execute("select * from qwf.cancel_jobs(%s)", [some[0][:1]])
         elif some and some[0]:
             conn.execute(
-                "select * from qwf.change_jobs(%s, priority => %s, queue => %s)",
-                [some[0], draw.choice([50, 100]), draw.choice(QUEUES)],
-            )
+                "select * from qwf.change_jobs(%s, priority => %s, queue => %s, limit_by => %s)",
+                [some[0], draw.choice([50, 100]), draw.choice(QUEUES),
+                 draw.choice([None, "", "customer:1", f"customer:{draw.randint(1, 100)}"])],
+            )  # fmt: skip
         conn.commit()
         time.sleep(0.05)
 

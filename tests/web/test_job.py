@@ -459,13 +459,15 @@ def test_buttons_fit_the_state_and_the_level(
     assert buttons(visit("viewer").text(f"/jobs/{job}")) <= {"follow_log"}
 
 
-def test_priority_queue_and_time_are_changed(visit: Visit, db: Db) -> None:
+def test_priority_queue_limit_and_time_are_changed(visit: Visit, db: Db) -> None:
     job = enqueue(db, "t")
     visitor = visit("operator")
-    changes = {"job_id": job, "priority": "7", "queue": "cpu", "run_at": "2100-01-01 08:00+01"}
+    db.execute("select qwf.create_limit('customer', 1, keyed => true)")
+    changes = {"job_id": job, "priority": "7", "queue": "cpu", "run_at": "2100-01-01 08:00+01",
+               "limit_by": "customer:acme"}  # fmt: skip
     assert act(visitor, f"/jobs/{job}", "change_job", **changes).status_code == 200
-    assert db.execute("select priority, queue, status from qwf.jobs").fetchone() == (
-        7, "cpu", "scheduled")  # fmt: skip
+    assert db.execute("select priority, queue, status, limit_by from qwf.jobs").fetchone() == (
+        7, "cpu", "scheduled", "customer:acme")  # fmt: skip
     assert "due 2100-01-01" in words(visitor.text(f"/jobs/{job}"))
     (now,) = re.findall(
         r'name="job_id" value="(\d+)">\s*<input type="hidden" name="run_next" value="true">',

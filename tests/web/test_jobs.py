@@ -183,7 +183,7 @@ def test_ticked_jobs_are_retried_and_the_filter_stays(visit: Visit, db: Db) -> N
     assert [state for (state,) in states] == ["queued", "queued", "failed", "queued"]
 
 
-NOTHING = {f"change_jobs.{name}": "" for name in ("priority", "queue", "run_at")}
+NOTHING = {f"change_jobs.{name}": "" for name in ("priority", "queue", "run_at", "limit_by")}
 
 
 def test_ticked_jobs_are_changed(visit: Visit, db: Db) -> None:
@@ -202,6 +202,11 @@ def test_ticked_jobs_are_changed(visit: Visit, db: Db) -> None:
     rows = db.execute("select priority, queue, run_next from qwf.jobs order by id").fetchall()
     assert rows[:3] == [(7, "mail", False), (7, "mail", True), (100, "default", False)]
     assert "nothing to change" in send(visitor, "change_jobs", "/jobs", ticked, **NOTHING)
+    db.execute("select qwf.create_limit('customer', 1, keyed => true)")
+    fields = {**NOTHING, "change_jobs.limit_by": "customer:acme"}
+    assert "2 of 3 jobs changed" in send(visitor, "change_jobs", "/jobs", ticked, **fields)
+    keys = db.execute("select limit_by from qwf.jobs order by id").fetchall()
+    assert keys[:3] == [("customer:acme",), ("customer:acme",), (None,)]
 
 
 def test_the_fields_of_a_change_are_nothing_to_the_other_buttons_of_the_form(

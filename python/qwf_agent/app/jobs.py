@@ -1,4 +1,4 @@
-"""Standalone jobs and nodes, by their ids: enqueue many, look, wait, cancel, retry, answer.
+"""Standalone jobs and nodes, by their ids: enqueue many, look, wait, change, cancel, retry, answer.
 
 The functions whose names end in _async are the same for asynchronous connections. All of them run
 in the transaction of the connection, and raise the errors of its driver.
@@ -9,11 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from datetime import datetime, timedelta, timezone
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlExpression
-from qwf_agent.app.options import SqlValue, id_of, json_of, texts
+from qwf_agent.app.options import (
+    CHANGES,
+    Changes,
+    SqlValue,
+    convert_options,
+    id_of,
+    ids_of,
+    json_of,
+    texts,
+)  # fmt: skip
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
 from qwf_agent.app.streams import Streamed, stream, stream_async
 from qwf_agent.app.trace_labels import trace_labels, with_trace
@@ -22,11 +31,14 @@ from qwf_agent.app.waiter import AsyncWaiter, Waiter
 from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
-    "AsyncWaiter", "Enqueued", "JobStatus", "NewJob", "NodeStatus", "Streamed", "Waiter", "answer",
-    "answer_async", "cancel", "cancel_async", "enqueue_many", "enqueue_many_async",
-    "retry", "retry_async", "status", "status_async", "stream", "stream_async",
-    "wait", "wait_async",
+    "AsyncWaiter", "Changed", "Enqueued", "JobStatus", "NewJob", "NodeStatus", "Streamed", "Waiter",
+    "answer", "answer_async", "cancel", "cancel_async", "change", "change_async", "enqueue_many",
+    "enqueue_many_async", "retry", "retry_async", "status", "status_async", "stream",
+    "stream_async", "wait", "wait_async",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 SECONDS_NOW = SqlExpression("extract(epoch from qwf.now())")
@@ -60,6 +72,15 @@ class NewJob(NamedTuple):
     """A job to enqueue, made by `task.job(...)`: the arguments of qwf.enqueue by name."""
 
     arguments: Mapping[str, SqlValue]
+
+
+class Changed(NamedTuple):
+    """The answer about a job that should change. `why` it has not, in words: there is none, or it
+    does not wait; else None."""
+
+    job_id: int
+    changed: bool
+    why: str | None
 
 
 def enqueue_many(conn: Connection, jobs: Iterable[NewJob], /) -> list[Enqueued]:
@@ -117,6 +138,19 @@ def cancel_async(
 ) -> Coroutine[Any, Any, Cancelled]:
     """The same as `cancel`, to be awaited."""
     return drive_async(conn, _cancel(job_id, reason))
+
+
+def change(conn: Connection, jobs: Iterable[int], /, **changes: Unpack[Changes]) -> list[Changed]:
+    """Change jobs that wait: priority, queue, time or limit. What has started, or is being claimed,
+    stays as it is, and its answer says so. Answers come in the order of the jobs, at most 1000."""
+    return drive(conn, _change(jobs, changes))
+
+
+def change_async(
+    conn: AsyncConnection, jobs: Iterable[int], /, **changes: Unpack[Changes]
+) -> Coroutine[Any, Any, list[Changed]]:
+    """The same as `change`, to be awaited."""
+    return drive_async(conn, _change(jobs, changes))
 
 
 def retry(conn: Connection, job_id: int, /, args: Mapping[str, object] | None = None) -> None:
@@ -211,6 +245,20 @@ def _cancel(job_id: int, reason: str | None) -> Steps[Cancelled]:
     given = {"job_id": id_of("job", job_id), **texts(reason=reason)}
     told = yield from value(SqlCall("cancel_job", given))
     return "cancelled" if told == "cancelled" else "requested"
+
+
+def _change(jobs: Iterable[int], changes: Mapping[str, Any]) -> Steps[list[Changed]]:
+    ids = list(dict.fromkeys(jobs))
+    converted = convert_options(changes, CHANGES)
+    given = {"jobs": ids_of("job", ids), **{n: v for n, v in converted.items() if v is not None}}
+    named = ", ".join(f"{name} => {{{name}}}" for name in given)
+    told = yield SqlExpression(f"to_jsonb(v) from qwf.change_jobs({named}) v", given)
+    verdicts = {one["job_id"]: one for one in map(json.loads, told)}
+    return [
+        Changed(job, verdicts[job]["verdict"] == "changed",
+               verdicts[job]["detail"] or verdicts[job]["message"])
+        for job in ids
+    ]  # fmt: skip
 
 
 def _retry(job_id: int, args: Mapping[str, object] | None) -> Steps[None]:

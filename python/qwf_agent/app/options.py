@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -78,6 +78,17 @@ class RunOptions(TypedDict, total=False):
     max_attempts: int | None
     backoff: list[float] | dict[str, float] | None
     notify: str | None
+
+
+class Changes(TypedDict, total=False):
+    """Arguments of `jobs.change()` besides the jobs; as in Options. `limit_by=""` takes the jobs
+    out of their limit, and `run_next` puts them before all others of their queue."""
+
+    priority: int | None
+    queue: str | None
+    run_at: datetime | timedelta | None
+    run_next: bool | None
+    limit_by: str | None
 
 
 class SqlValue(NamedTuple):
@@ -200,6 +211,11 @@ RUN_KINDS: dict[str, OptionKind] = {
 }  # fmt: skip
 
 
+CHANGES: dict[str, OptionKind] = {
+    "priority": NUMBER, "queue": NAME, "run_at": MOMENT, "run_next": FLAG, "limit_by": TEXT,
+}  # fmt: skip
+
+
 def limit_function(options: Mapping[str, Any]) -> Callable[..., str | None] | None:
     """The function that says of which limit a job is; None if `limit_by` is no function."""
     given = options.get("limit_by")
@@ -268,6 +284,11 @@ def id_of(what: str, given: int) -> SqlValue:
     if isinstance(given, bool) or not isinstance(given, int):
         raise TypeError(f"the id of a {what} has to be a whole number, not {given!r}")
     return SqlValue(str(given), "{}::bigint")
+
+
+def ids_of(what: str, given: Iterable[int]) -> SqlValue:
+    """The ids of jobs or runs. Raises TypeError for anything but whole numbers."""
+    return SqlValue("{" + ",".join(id_of(what, one).text for one in given) + "}", "{}::bigint[]")
 
 
 def texts(**given: str | None) -> dict[str, SqlValue]:

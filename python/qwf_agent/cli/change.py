@@ -20,6 +20,8 @@ from qwf_agent.look.connection import Connection
 @click.option(
     "--next", "run_next", is_flag=True, help="Run it now, before all other jobs of its queue."
 )
+@click.option("--limit", "limit_by", metavar="NAME", help="The new limit, or LIMIT:KEY.")
+@click.option("--no-limit", is_flag=True, help="Take it out of its limit.")
 @click.option(
     "--notify", metavar="RECEIVER",
     help="Who hears when it fails for good or asks; of a node, when its run ends or asks.",
@@ -27,9 +29,10 @@ from qwf_agent.look.connection import Connection
 @addresses.database
 def change(
     conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
-    delay: timedelta | None, at: datetime | None, run_next: bool, notify: str | None,
+    delay: timedelta | None, at: datetime | None, run_next: bool,
+    limit_by: str | None, no_limit: bool, notify: str | None,
 ) -> None:  # fmt: skip
-    """Change when and where waiting jobs run, or who hears of jobs.
+    """Change when, where and under which limit waiting jobs run, or who hears of jobs.
 
     Changes all of them, or none if one is refused.
 
@@ -37,18 +40,24 @@ def change(
     Example:  qwf change 345 --priority 10
               qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
               qwf change 345 --next
+              qwf change 345 346 --limit customer:acme
               qwf change 345 --notify ada
     Then:     qwf why 345
     """
-    if priority is None and not (queue or delay is not None or at or run_next or notify):
+    if limit_by is not None and no_limit:
+        raise click.UsageError("--limit and --no-limit exclude each other")
+    given = (priority, queue or None, delay, at, run_next or None, limit_by or None, notify or None)
+    if not no_limit and all(one is None for one in given):
         raise click.UsageError(
-            "nothing to change: give --priority, --queue, --in, --at, --next or --notify"
+            "nothing to change: give --priority, --queue, --in, --at, --next, --limit, --no-limit"
+            " or --notify"
         )
     run_at = arguments.run_at(conn, delay, at)
     with conn.transaction():
         for job in ids:
             connection.call(
                 conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at,
-                run_next=run_next or None, notify=notify,
+                run_next=run_next or None, limit_by="" if no_limit else limit_by or None,
+                notify=notify,
             )  # fmt: skip
     click.echo(f"changed job {', '.join(map(str, ids))}")

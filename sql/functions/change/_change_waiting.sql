@@ -5,7 +5,9 @@
 --   p_run_next a job comes before all others in its queue until it is claimed, and a scheduled one
 --   is due now. No call with its key and debounce moves it to later after that. A guarded node that
 --   was never tried stays scheduled, as _promote_due opens it. Jobs that become queued get their
---   positions in the order of their ids.
+--   positions in the order of their ids. An empty p_limit_by takes a job out of its limit. A job
+--   that waits holds nothing of a limit, so nothing is given back; the next claim counts. A job of
+--   the engine stays in its queue: no worker could run it.
 -- Locks: the jobs that are free, by id.
 -- Notifies: sleepers of the queues.
 -- Called by: change_job, change_jobs.
@@ -13,7 +15,8 @@
 begin;
 
 create function _qwf.change_waiting(
-  p_jobs bigint[], p_priority int, p_queue text, p_run_at timestamptz, p_run_next boolean)
+  p_jobs bigint[], p_priority int, p_queue text, p_run_at timestamptz, p_run_next boolean,
+  p_limit_by text)
 returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -31,11 +34,12 @@ declare
 begin
   with free as materialized (
     select j.id, j.status, j.run_at, jsonb_build_object('priority', j.priority, 'queue', j.queue,
-        'run_at', j.run_at, 'run_next', j.run_next) as old,
+        'run_at', j.run_at, 'run_next', j.run_next, 'limit_by', j.limit_by) as old,
       j.status = 'scheduled' and j.guarded and j.attempt = 0 as unopened
     from qwf.jobs j
     where j.id = any (p_jobs)
       and j.status::text in ('queued', 'scheduled')  -- written so as not to use jobs_due_or_failed
+      and (p_queue is null or coalesce(j.queue, '') not like 'qwf.%')
     order by j.id
     for no key update skip locked
   ), due as (
@@ -51,6 +55,9 @@ begin
     update qwf.jobs j set
       priority = coalesce(p_priority, j.priority), run_next = j.run_next or p_run_next,
       queue = case when j.queue is null then null else coalesce(p_queue, j.queue) end,
+      limit_by = nullif(coalesce(p_limit_by, j.limit_by), ''),
+      limit_place = case when p_limit_by is null then j.limit_place
+        else _qwf.limit_place(nullif(p_limit_by, '')) end,
       run_at = case when p.unopened and p_run_next then v_now
         else coalesce(p_run_at, j.run_at) end,
       start_by = case when p_run_at is null and not p_run_next then j.start_by end,
@@ -62,7 +69,8 @@ begin
     from placed p
     where j.id = p.id
     returning j.id, j.run_id, j.queue, p.later, _qwf.difference(p.old, jsonb_build_object(
-      'priority', j.priority, 'queue', j.queue, 'run_at', j.run_at, 'run_next', j.run_next))
+      'priority', j.priority, 'queue', j.queue, 'run_at', j.run_at, 'run_next', j.run_next,
+      'limit_by', j.limit_by))
       as difference
   ), event as (
     insert into _qwf.event_log (at, run_id, job_id, kind, detail)

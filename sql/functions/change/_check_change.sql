@@ -1,14 +1,17 @@
 -- Deploy qwf:functions/change/_check_change
--- Purpose: Refuses a queue that does not exist, a time that no client can read, and a time for a
---   job that runs next.
--- Raises: QW005 invalid time or a time with run_next, QW006 unknown queue.
+-- Purpose: Refuses a queue or a limit that does not exist, a time that no client can read, and a
+--   time for a job that runs next.
+-- Locks: the limit, against being dropped.
+-- Raises: QW001 unknown limit, QW005 a limit that counts by key without a key, invalid time or a
+--   time with run_next, QW006 unknown queue.
 -- Called by: change_job, change_jobs.
 
 begin;
 
-create function _qwf.check_change(p_queue text, p_run_at timestamptz, p_run_next boolean)
+create function _qwf.check_change(
+  p_queue text, p_run_at timestamptz, p_run_next boolean, p_limit_by text)
 returns void
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -24,6 +27,11 @@ begin
     raise exception using errcode = 'QW005', message = 'run_next excludes run_at',
       detail = format('run_at: %s', p_run_at),
       hint = 'a job that runs next is due now: leave out one of them';
+  end if;
+  if p_limit_by <> '' then
+    perform from qwf.limits l  -- drop_limit waits, and then finds the jobs
+    where l.name in (p_limit_by, split_part(p_limit_by, ':', 1)) order by l.name for key share;
+    perform _qwf.check_limit('', p_limit_by);
   end if;
 end $$;
 

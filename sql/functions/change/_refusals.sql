@@ -20,6 +20,8 @@ begin
         when p_verb = 'change' then 'the job is not waiting in a queue'
         else 'the job has not failed or been cancelled' end,
       case when j.id is null then format('job %s', u.id)
+        when p_verb = 'change' and j.queue like 'qwf.%' and j.status in ('queued', 'scheduled')
+          then format('job %s is on the queue %s of the engine, or is being changed', u.id, j.queue)
         when p_verb = 'change' and j.status in ('queued', 'scheduled')
           then format('job %s is being claimed or changed', u.id)
         else format('job %s is %s', u.id, j.status) end,

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/queues/_check_limit
 -- Purpose: Refuses an unknown limit, under which jobs would wait forever; suggests a known one.
 -- Raises: QW001; QW005 for a limit that counts by key, without a key.
--- Called by: _check_job, _check_limits, _check_run, busiest_keys, retry_job,
+-- Called by: _check_change, _check_job, _check_limits, _check_run, busiest_keys, retry_job,
 --   _line_up_again.
 
 begin;

@@ -87,14 +87,14 @@ ACTIONS: dict[str, Action] = {
     "change_job": Action(
         {
             "job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz",
-            "run_next": "boolean", "notify": "text",
+            "run_next": "boolean", "notify": "text", "limit_by": "text",
         },
         "job {job_id} is changed",
     ),
     "change_jobs": Action(
         {
             "jobs": "bigint[]", "priority": "int", "queue": "text", "run_at": "timestamptz",
-            "run_next": "boolean",
+            "run_next": "boolean", "limit_by": "text",
         },
         "{ok} of {all} jobs changed",
     ),
