@@ -19,64 +19,55 @@ from support.servers import ROOT, Server
 Session = psycopg.Connection[Any]
 DEFINITIONS = (ROOT / "tests" / "security" / "whole_life.sql").read_text(encoding="utf-8")
 
+# Settings that one session may have together, so that few lives show all of them.
 SETTINGS = {
-    "strings_with_escapes": "set escape_string_warning = off;"
-    " set standard_conforming_strings = off",
-    "intervals_of_the_standard": "set intervalstyle = sql_standard",
-    "intervals_of_iso": "set intervalstyle = iso_8601",
-    "verbose_intervals": "set intervalstyle = postgres_verbose",
-    "german_dates": "set datestyle = 'German'",
-    "sql_dates": "set datestyle = 'SQL, DMY'",
-    "far_east": "set timezone = 'Pacific/Kiritimati'",
-    "berlin": "set timezone = 'Europe/Berlin'",
-    "zone_of_half_an_hour": "set timezone = '<+00>-00:30'",
-    "other_abbreviations": "set timezone_abbreviations = 'Australia'",
-    "few_digits": "set extra_float_digits = -15",
-    "bytea_as_escapes": "set bytea_output = escape",
-    "null_equals": "set transform_null_equals = on",
-    "no_null_in_arrays": "set array_nulls = off",
-    "quoted_identifiers": "set quote_all_identifiers = on",
-    "backslash_quote": "set backslash_quote = off",
-    "serializable": "set default_transaction_isolation = 'serializable'",
+    "texts": """
+        set escape_string_warning = off; set standard_conforming_strings = off;
+        set intervalstyle = sql_standard; set datestyle = 'German';
+        set timezone = 'Pacific/Kiritimati'; set timezone_abbreviations = 'Australia';
+        set extra_float_digits = -15; set bytea_output = escape; set transform_null_equals = on;
+        set array_nulls = off; set quote_all_identifiers = on; set backslash_quote = off;
+        set xmloption = document; set xmlbinary = hex; set client_encoding = 'LATIN1';
+        set default_toast_compression = 'pglz'; set search_path = '';
+        set lc_numeric = 'C'; set lc_monetary = 'C'; set lc_time = 'C'""",
+    "intervals_of_iso": """
+        set intervalstyle = iso_8601; set datestyle = 'SQL, DMY'; set timezone = 'Europe/Berlin'""",
+    "verbose_intervals": """
+        set intervalstyle = postgres_verbose; set timezone = '<+00>-00:30'""",
+    "serializable": """
+        set default_transaction_isolation = 'serializable';
+        set default_transaction_deferrable = on; set row_security = off""",
     "repeatable_read": "set default_transaction_isolation = 'repeatable read'",
-    "deferrable": "set default_transaction_deferrable = on",
-    "strict_plpgsql": "load 'plpgsql'; set plpgsql.extra_errors = 'all'",
-    "ambiguous_columns": "load 'plpgsql'; set plpgsql.variable_conflict = 'use_variable'",
-    "no_asserts": "set plpgsql.check_asserts = off",
-    "parallel": "set parallel_setup_cost = 0; set parallel_tuple_cost = 0;"
-    " set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2",
-    "no_loops": "set join_collapse_limit = 1; set from_collapse_limit = 1;"
-    " set enable_nestloop = off; set enable_indexscan = off; set enable_indexonlyscan = off",
-    "loops_only": "set geqo_threshold = 2; set geqo_seed = 0.7; set enable_hashjoin = off;"
-    " set enable_mergejoin = off; set enable_sort = off; set enable_seqscan = off",
-    "custom_plans": "set plan_cache_mode = force_custom_plan",
-    "jit": "set jit = on; set jit_above_cost = 0",
-    "small_memory": "set work_mem = '64kB'",
-    "no_row_security": "set row_security = off",
-    "xml_documents": "set xmloption = document",
-    "xml_as_base64": "set xmlbinary = hex",
-    "latin1": "set client_encoding = 'LATIN1'",
+    "strict_plpgsql": """
+        load 'plpgsql'; set plpgsql.extra_errors = 'all'; set check_function_bodies = off""",
+    "ambiguous_columns": """
+        load 'plpgsql'; set plpgsql.variable_conflict = 'use_variable';
+        set plpgsql.check_asserts = off""",
+    "parallel": """
+        set parallel_setup_cost = 0; set parallel_tuple_cost = 0;
+        set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2""",
+    "no_loops": """
+        set join_collapse_limit = 1; set from_collapse_limit = 1; set enable_nestloop = off;
+        set enable_indexscan = off; set enable_indexonlyscan = off;
+        set plan_cache_mode = force_custom_plan; set work_mem = '64kB'""",
+    "loops_only": """
+        set geqo_threshold = 2; set geqo_seed = 0.7; set enable_hashjoin = off;
+        set enable_mergejoin = off; set enable_sort = off; set enable_seqscan = off;
+        set jit = on; set jit_above_cost = 0; set constraint_exclusion = on;
+        set gin_fuzzy_search_limit = 1; set cursor_tuple_fraction = 1""",
     "all_messages": "set client_min_messages = debug5",
-    "unchecked_bodies": "set check_function_bodies = off",
-    "constraint_exclusion": "set constraint_exclusion = on",
-    "empty_search_path": "set search_path = ''",
-    "short_lock_timeout": "set lock_timeout = '1ms'",
-    "asynchronous_commit": "set synchronous_commit = off",
-    "statement_timeout": "set statement_timeout = '30s'",
-    "no_default_compression": "set default_toast_compression = 'pglz'",
-    "small_lists": "set gin_fuzzy_search_limit = 1; set cursor_tuple_fraction = 1",
-    "nonsense_in_hints": "set qwf.floors = 'junk'; set qwf.rests = '[1'",
-    "wake_ups_put_off": "set qwf.put_off = '1 0 cpu'",
+    "short_lock_timeout": """
+        set lock_timeout = '1ms'; set synchronous_commit = off; set statement_timeout = '30s'""",
+    "nonsense_in_hints": """
+        set qwf.floors = 'junk'; set qwf.rests = '[1'; set qwf.put_off = '1 0 cpu';
+        set qwf.acting_for = 'ada'""",
     "foreign_hints": """
         select set_config('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
           'until', clock_timestamp() + interval '0.9 s', 'bands', jsonb_build_array(
             jsonb_build_object('priority', 100, 'position', 9223372036854775807,
               'base', 9223372036854775807)),
-          'base_until', clock_timestamp() + interval '59 s'))::text, false)""",
-    "a_name": "set qwf.acting_for = 'ada'",
-    "a_name_of_junk": """
-        select set_config('qwf.acting_for', repeat(chr(27) || '[2J', 1000000), false)""",
-    "local_numbers": "set lc_numeric = 'C'; set lc_monetary = 'C'; set lc_time = 'C'",
+          'base_until', clock_timestamp() + interval '59 s'))::text, false),
+          set_config('qwf.acting_for', repeat(chr(27) || '[2J', 1000000), false)""",
 }
 
 

@@ -7,7 +7,6 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -217,9 +216,12 @@ def test_a_schema_that_comes_and_goes_is_not_used(
 
     monkeypatch.setattr(psycopg.Cursor, "execute", after_the_tenant)
     monkeypatch.setattr(migrate, "read_plan", functools.cache(migrate.read_plan))
+    tried: set[tuple[bool, ...]] = set()
     for pattern in itertools.product((False, True), repeat=6):
-        here[:] = [*pattern, *[True] * 1000]
-        run(empty_dsn, *command)
+        if not any(pattern[:n] in tried for n in range(7)):  # it would be the same once more
+            here[:] = [*pattern, *[True] * 1000]
+            run(empty_dsn, *command)
+            tried.add(pattern[: 1006 - len(here)])
 
 
 @pytest.mark.usefixtures("dsn")  # an administrator has made the roles
@@ -242,15 +244,14 @@ def test_other_users_work_in_a_schema_that_a_plain_user_deployed(
 # The sources --------------------------------------------------------------------------------------
 
 PACKAGE = ROOT / "python" / "qwf_agent"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
 # These connect to servers and databases that they have made themselves.
 OWN = {file for room in ("embedded", "testing") for file in (PACKAGE / room).glob("*.py")}
 
 
-@pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT / "python")))
-def test_statements_find_no_object_by_the_path_of_the_database(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
-    assert not re.findall(r"::regnamespace(?!::(?:oid|text))", text), "say ::oid or ::text"
-    if file not in OWN:
-        for call in re.findall(r"psycopg\.connect\((.*?)\n?\s*\)\n", text, re.DOTALL):
-            assert re.search(r"cursor_factory=(?:trust\.Pinned)?Cursor\b", call)
+def test_statements_find_no_object_by_the_path_of_the_database() -> None:
+    for file in PACKAGE.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert not re.findall(r"::regnamespace(?!::(?:oid|text))", text), (file, "::oid or ::text")
+        if file not in OWN:
+            for call in re.findall(r"psycopg\.connect\((.*?)\n?\s*\)\n", text, re.DOTALL):
+                assert re.search(r"cursor_factory=(?:trust\.Pinned)?Cursor\b", call), file
