@@ -1,6 +1,7 @@
 """The scenarios, one file each."""
 
 from bench.scenarios.calls import calls
+from bench.scenarios.children import children
 from bench.scenarios.dag import dag
 from bench.scenarios.drain import drain
 from bench.scenarios.enqueue import enqueue
@@ -27,5 +28,5 @@ from bench.scenarios.web import web
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
     web, pack, serve, plain, hop, horizon, retention, queues, kept, keys, followed,
-    waiters, calls,
+    waiters, calls, children,
 )  # fmt: skip

@@ -1,0 +1,169 @@
+"""Cost of runs inside a map, beside elements of a plain map, and finishes while runs are served.
+
+The first figures are the CPU time of one session that drains a map, per element: of a plain map,
+and of a map over a workflow with one node. Each batch of them is one call of finish_and_claim. With
+--beside, the SQL of another checkout is measured in turn with this one.
+
+The second figures are the times of finish_many in a session that works on runs of many nodes, in
+a map of thousands, while a second session makes a tick each second. The end of a run opens the next
+one, within the same call.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import psutil
+
+from bench.measure import percentiles
+from bench.processes import forked
+from bench.samples import Sample
+from bench.scenario import scenario
+from bench.scenarios.hop import Tree
+from bench.server import BenchError, Database, Server
+from bench.sessions import FINISH, completed, connect
+from qwf_agent import migrate
+
+NODE = {"id": "n", "node": "node", "queue": "default", "inputs": {"x": {"$from": "x"}}}
+EACH = {"id": "each", "map": {"$from": "items"}, "inputs": {"x": {"$from": "item"}}}
+MAPS: dict[str, dict[str, Any]] = {
+    "element of a plain map": {**EACH, "node": "node", "queue": "default", "max_parallel": 100},
+    "run of one node": {**EACH, "kind": "workflow", "workflow": "one", "max_parallel": 100},
+}
+ITEMS = "select jsonb_build_object('items', jsonb_agg(n)) from generate_series(1, %s) n"
+# Each call reports the jobs that the one before has claimed, until there are none.
+DRAIN = """
+create procedure public.drain(p_batch int) language plpgsql as $$
+declare
+  v_reports jsonb := '[]';
+begin
+  loop
+    select jsonb_agg(jsonb_build_object(
+      'job_id', c.job_id, 'token', c.token, 'outcome', 'completed', 'output', '{"x": 1}'::jsonb,
+      'detail', jsonb_build_object('cpu_seconds', 0.0001, 'max_rss_bytes', 12345678)))
+      into v_reports
+    from qwf.finish_and_claim(v_reports, 'default', 'drain', p_batch) c where c.verdict is null;
+    commit;
+    exit when v_reports is null;
+  end loop;
+end $$
+"""
+CLAIM = "select job_id, token, task, run_id from qwf.claim(%s, %s, %s)"
+TICK_S = 1.0
+
+
+@scenario("children")
+@click.option("--elements", default=2_000, show_default=True, help="Elements of each map.")
+@click.option("--batch", "batches", multiple=True, type=int, default=(1, 10), show_default=True)
+@click.option("--runs", default=10_000, show_default=True, help="Runs that are being served.")
+@click.option("--nodes", default=50, show_default=True, help="Nodes of each of them.")
+@click.option("--seconds", default=20.0, show_default=True, help="How long they are watched.")
+@click.option(
+    "--beside", "other", type=click.Path(exists=True, path_type=Path), metavar="PLAN",
+    help="The sql/sqitch.plan of another checkout, measured in turn.",
+)  # fmt: skip
+def children(
+    server: Server, elements: int, batches: tuple[int, ...], runs: int, nodes: int,
+    seconds: float, other: Path | None,
+) -> Iterator[Sample]:  # fmt: skip
+    """CPU time of a run inside a map, and finishes while thousands of runs are served."""
+    trees = [Tree("qwf"), *([Tree("other checkout", other)] if other else [])]
+    for batch in batches:
+        for tree in trees:
+            took = {}
+            for name, each in MAPS.items():
+                with server.database(tree.deploy if tree.plan else migrate.deploy) as base:
+                    took[name] = cpu_us(base, each, elements, batch)
+            plain_us, run_us = took.values()
+            more = {"times_plain": run_us / plain_us}
+            for name, value in took.items():
+                yield Sample(
+                    "children", f"{name}, batch {batch}", value, "us", system=tree.name,
+                    more=more if value == run_us else {},
+                )  # fmt: skip
+    if seconds:
+        with server.database() as base:
+            yield from served(base, runs, nodes, seconds)
+
+
+def register(base: Database, name: str, *steps: dict[str, Any]) -> None:
+    base.value("select qwf.register_workflow(%s)", json.dumps({"name": name, "steps": steps}))
+
+
+def start(base: Database, elements: int) -> None:
+    base.value(f"select qwf.enqueue_run('map', ({ITEMS}))", elements)
+
+
+def cpu_us(base: Database, each: dict[str, Any], elements: int, batch: int) -> float:
+    """Microseconds of CPU time that a session needs per element, after some that do not count."""
+    register(base, "one", NODE)
+    register(base, "map", each)
+    base.conn.execute("set synchronous_commit = off")
+    base.conn.execute(DRAIN)
+    start(base, 200)
+    base.conn.execute(f"call public.drain({int(batch)})")
+    process = psutil.Process(base.conn.info.backend_pid)
+    before = sum(process.cpu_times()[:2])
+    start(base, elements)
+    base.conn.execute(f"call public.drain({int(batch)})")
+    took = sum(process.cpu_times()[:2]) - before
+    left = base.value("select count(*) from qwf.runs where status <> 'completed'")
+    if left or not took:
+        raise BenchError(
+            f"{left} runs have not completed" if left
+            else "too few elements: CPU time is read in hundredths of a second"
+        )  # fmt: skip
+    return 1e6 * took / elements
+
+
+def ticking(index: int, dsn: str) -> None:
+    """Make a tick each second until killed."""
+    conn = connect(dsn)
+    while True:
+        conn.execute("select * from qwf.tick()")
+        time.sleep(TICK_S)
+
+
+def served(base: Database, runs: int, nodes: int, seconds: float) -> Iterator[Sample]:
+    """The times of finishes of nodes of these runs, and of plain jobs, in one session."""
+    register(base, "many", *({**NODE, "id": f"n{number}"} for number in range(nodes)))
+    register(base, "map", {**MAPS["run of one node"], "workflow": "many"})
+    base.value("select qwf.create_queue('plain')")
+    start(base, runs)
+    times: dict[str, list[float]] = {"a node": [], "the last node of a run": [], "a plain job": []}
+    ended: Counter[int] = Counter()
+    process = psutil.Process(base.conn.info.backend_pid)
+    before, until = sum(process.cpu_times()[:2]), time.monotonic() + seconds
+    with forked(1, ticking, base.dsn):
+        while time.monotonic() < until:
+            plain = ended.total() % 10 == 0 and len(times["a plain job"]) <= ended.total() / 10
+            if plain:
+                base.value("select qwf.enqueue('noop', queue => 'plain')")
+            call = ("plain" if plain else "default", "session", 1)
+            claimed = base.conn.execute(CLAIM, call).fetchone()
+            if not claimed:
+                raise BenchError("no job can be claimed")
+            began = time.monotonic()
+            base.conn.execute(FINISH, (completed([claimed[:3]]),))
+            took = time.monotonic() - began
+            ended.update([] if plain else [claimed[3]])
+            last = not plain and ended[claimed[3]] == nodes
+            kind = "a plain job" if plain else "the last node of a run" if last else "a node"
+            times[kind].append(took)
+    cpu_s = sum(process.cpu_times()[:2]) - before
+    for name, found in times.items():
+        if not found:
+            raise BenchError(f"no finish of {name}: give it more seconds")
+        ms = percentiles(found)
+        yield Sample(
+            "children", f"finish of {name}, {runs} runs of {nodes} nodes", ms.pop("p99"), "ms p99",
+            more={**ms, "finishes": float(len(found))},
+        )  # fmt: skip
+    calls = sum(len(found) for found in times.values())
+    yield Sample("children", "claim and finish of one of their nodes", 1e6 * cpu_s / calls, "us")
