@@ -37,6 +37,35 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("QWF_TEST_DSN: the name of the database must end in _test")
 
 
+# Files with tests that take longest. They start first, so that none of them is the last to end.
+LONG = (
+    "tree/test_lint.py", "web/test_browser.py", "cli/test_demo.py", "package/test_package.py",
+    "sandbox/test_page.py", "docs/test_documents_that_run.py", "drills/test_machine.py",
+    "drills/test_seeded_bugs.py", "races/test_deadlocks.py", "agent/test_day.py",
+    "drills/test_chaos.py", "bench/test_bench.py", "operations/test_postgres_upgrade.py",
+    "servers/test_failing_servers.py", "migrate/test_own_migrations.py", "migrate/test_upgrade.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the long files first. Each process of pytest-xdist begins with as many tests of the list
+    as the others, so each of these parts begins with its share of them."""
+    count = getattr(config, "workerinput", {}).get("workercount", 1)
+    if count == 1:
+        return
+    files: dict[str, list[pytest.Item]] = {f"tests/{name}": [] for name in LONG}
+    others: list[pytest.Item] = []
+    for item in items:
+        files.get(item.nodeid.partition("::")[0], others).append(item)
+    size, ordered = len(items) // count, []
+    for number in range(count):
+        part = [item for file in list(files.values())[number::count] for item in file]
+        taken = max(0, size - len(part)) if number < count - 1 else len(others)
+        ordered += [*part, *others[:taken]]
+        del others[:taken]
+    items[:] = ordered
+
+
 def pytest_collection_finish() -> None:
     """Leave thousands of tests out of every search for garbage."""
     gc.freeze()

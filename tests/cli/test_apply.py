@@ -204,7 +204,7 @@ def test_refuses_a_folder_without_definitions(on_db: Cli, tmp_path: Path) -> Non
 
 
 def test_an_object_of_many_keys_is_read_in_a_moment(on_db: Cli, folder: Path) -> None:
-    keys = ", ".join(f'"k{n}": 1' for n in range(500_000))  # comparing each two would take hours
+    keys = ", ".join(f'"k{n}": 1' for n in range(100_000))  # comparing each two would take long
     (folder / "many.json").write_text(f'{{"name": "many", "nodes": [], "inputs": {{{keys}}}}}')
     assert on_db("apply", folder).exit_code == 1
 

@@ -202,6 +202,19 @@ def test_pip_makes_the_same_wheel_from_the_sdist(wheel: Path, sdist: Path, tmp_p
 # Installed ---------------------------------------------------------------------------------------
 
 
+def bare(folder: Path) -> tuple[Path, Path]:
+    """The Python of a new virtual environment without pip, and its folder of packages."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent, timeout=BUILD_S)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return folder / "bin" / "python", folder / "lib" / version / "site-packages"
+
+
+def install(python: Path, *words: str | Path) -> None:
+    """Install into that environment with the pip of the tests; it takes nothing from an index."""
+    pip = (sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--python", python)
+    run(*pip, "install", "--quiet", "--no-index", *words, cwd=python.parent, timeout=BUILD_S)
+
+
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A virtual environment with the wheel in it, and the libraries of the tests.
@@ -210,12 +223,8 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     that the tests installed stays out.
     """
     folder = tmp_path_factory.mktemp("installed") / "venv"
-    python = folder / "bin" / "python"
-    run(sys.executable, "-m", "venv", folder, cwd=folder.parent, timeout=BUILD_S)
-    pip = (python, "-I", "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-    run(*pip, "--no-index", "--no-deps", wheel, cwd=folder.parent, timeout=BUILD_S)
-    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    site = Path(run(python, "-I", "-c", where, cwd=folder.parent, timeout=COMMAND_S).strip())
+    python, site = bare(folder)
+    install(python, "--no-deps", wheel)
     libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (site / "libraries.pth").write_text("\n".join(sorted(libraries)) + "\n")
     return folder
@@ -374,19 +383,11 @@ def link(requirement: Requirement, site: Path, linked: set[str]) -> None:
                 link(needed, site, linked)
 
 
-def bare(folder: Path, *options: str) -> tuple[Path, Path]:
-    """The Python of a new virtual environment, and its folder of packages."""
-    run(sys.executable, "-m", "venv", *options, folder, cwd=folder.parent, timeout=BUILD_S)
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    return folder / "bin" / "python", folder / "lib" / version / "site-packages"
-
-
 def test_a_program_that_enqueues_needs_only_its_driver(
     wheel: Path, dsn: str, tmp_path: Path
 ) -> None:
     python, site = bare(tmp_path / "venv")
-    pip = (python, "-I", "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-    run(*pip, "--no-index", wheel, cwd=tmp_path, timeout=BUILD_S)
+    install(python, wheel)
     link(Requirement("psycopg2-binary"), site, set())
     said = run(python, "-I", "-c", PRODUCER, dsn, cwd=tmp_path, timeout=COMMAND_S)
     assert said.split() == ["cancelled"] * 3
@@ -403,7 +404,7 @@ def test_a_program_that_enqueues_needs_only_its_driver(
 
 @pytest.mark.parametrize("extra", ROOMS)
 def test_an_extra_has_what_its_modules_import(wheel: Path, tmp_path: Path, extra: str) -> None:
-    python, site = bare(tmp_path / "venv", "--without-pip")
+    python, site = bare(tmp_path / "venv")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     linked: set[str] = set()

@@ -17,13 +17,15 @@ from playwright.sync_api import Page, expect
 
 from support.browser import Pages
 from support.servers import ROOT
+from support.thorough import THOROUGH
 
 AXE = ROOT / "tests" / "web" / "vendor" / "axe.min.js"
 FIND = """
 () => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
   .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))}`))
 """
-LOOKS: list[tuple[int, Any]] = [(w, scheme) for w in (1280, 390) for scheme in ("light", "dark")]
+LOOKS: list[tuple[int, Any]] = [(1280, "light"), (390, "dark")]  # each width and each colour once
+LOOKS += [(1280, "dark"), (390, "light")] if THOROUGH else []
 WAITING = '#jobs tr:has-text("describe"):has-text("queued") .why-button >> nth=-1'
 RETRY_NODE = '#graph:has(a.completed:has-text("publish")) a:has-text("cut_out")'
 # Jobs last five times as long; pressed again, all is as before.
@@ -32,7 +34,7 @@ DONE = '#tour[data-state="done"]'
 ZOMBIE = '.worker:has-text("renews no lease"), .worker.overtaken'
 FROZEN = '.worker[data-state="frozen"]'
 PATIENCE_MS = 60_000
-ACTIONS = int(os.environ.get("QWF_MONKEY", "200"))
+ACTIONS = int(os.environ.get("QWF_MONKEY", "200" if THOROUGH else "60"))
 SEED = int(os.environ.get("QWF_SEED", "15"))
 # A clock of the page that jumps: leases must depend on the database's clock alone.
 JUMPING_CLOCK = "(() => { let ms = 0; Date.now = () => (ms += 86_400_000); })()"

@@ -24,6 +24,7 @@ from qwf_agent.web.forms import exact_json, fields, filled
 from qwf_agent.web.forms.choices import File
 from qwf_agent.web.forms.fields import Field, from_question, from_schema
 from qwf_agent.web.forms.filled import entries, parse, refused
+from support.thorough import THOROUGH
 
 ROOM = Path(fields.__file__).parents[1]
 TEMPLATES = jinja2.Environment(
@@ -678,6 +679,10 @@ SCALARS = st.one_of(
     st.lists(JSON, min_size=1, max_size=7).map(lambda values: ({"enum": values}, values[-1])),
     st.tuples(st.just({}), JSON),
 )
+ROUNDS = settings(
+    deadline=None, max_examples=200 if THOROUGH else 50,
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
 CASES = st.recursive(SCALARS, lambda inner: objects(inner) | lists(inner), max_leaves=8)
 
 
@@ -705,7 +710,7 @@ def test_a_description_ends_before_the_next_sentence() -> None:
     assert field.help == "As it is printed. At least 3 characters."
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(ROUNDS)
 @given(CASES)
 def test_an_untouched_form_sends_the_value_that_it_shows(case: tuple[Any, Any]) -> None:
     schema, value = case
@@ -717,7 +722,7 @@ def test_an_untouched_form_sends_the_value_that_it_shows(case: tuple[Any, Any]) 
     assert same(again.value, filled.value)
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(ROUNDS)
 @given(CASES, st.dictionaries(st.sampled_from(["", "/a", "/*", "/0", "/*rest", "/*other"]),
                               st.lists(PLAIN, max_size=3), max_size=4))  # fmt: skip
 def test_nothing_that_is_sent_breaks_a_form(case: tuple[Any, Any], more: Sent) -> None:

@@ -16,6 +16,7 @@ from qwf_agent.web.drawings.graph import Drawing, draw
 from qwf_agent.web.drawings.graph_boxes import LONGEST_LABEL, MOST_BOXES, MOST_EDGES
 from qwf_agent.web.drawings.graph_nodes import Node
 from support.poison import STRANGE
+from support.thorough import THOROUGH
 
 STATES = list(map_cells.LETTERS)
 
@@ -74,21 +75,18 @@ def graphs(draw_: st.DrawFn) -> list[Node]:
     return nodes
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150 if THOROUGH else 50)
 @given(nodes=graphs(), opened=st.sets(st.sampled_from([f"s{i}" for i in range(8)])))
-def test_every_node_is_in_one_of_at_most_150_boxes(nodes: list[Node], opened: set[str]) -> None:
+def test_every_node_is_in_one_of_at_most_150_boxes_that_edges_join(
+    nodes: list[Node], opened: set[str]
+) -> None:
     drawing = draw(nodes, opened)
     assert len(boxes(drawing)) <= MOST_BOXES
     members = [name for names in drawing.members.values() for name in names]
     assert sorted(members) == sorted(node.id for node in nodes)
     assert set(drawing.members) == set(boxes(drawing)) == set(drawing.states["boxes"])
     json.dumps([drawing.structure, drawing.states], allow_nan=False)
-
-
-@settings(deadline=None, max_examples=150)
-@given(nodes=graphs(), opened=st.sets(st.sampled_from([f"s{i}" for i in range(8)])))
-def test_edges_join_boxes_and_blocks_that_exist(nodes: list[Node], opened: set[str]) -> None:
-    structure = draw(nodes, opened).structure
+    structure = drawing.structure
     frame_of = {box["id"]: box.get("frame") for box in structure["boxes"]}
     frames = {frame["step"] for frame in structure["frames"]}
     blocked: list[str] = [name for block in structure["blocks"] for name in block["boxes"]]
