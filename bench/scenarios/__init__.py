@@ -1,5 +1,6 @@
 """The scenarios, one file each."""
 
+from bench.scenarios.alerts import alerts
 from bench.scenarios.calls import calls
 from bench.scenarios.children import children
 from bench.scenarios.dag import dag
@@ -28,5 +29,5 @@ from bench.scenarios.web import web
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
     web, pack, serve, plain, hop, horizon, retention, queues, kept, keys, followed,
-    waiters, calls, children,
+    waiters, calls, children, alerts,
 )  # fmt: skip

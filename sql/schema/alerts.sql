@@ -61,12 +61,13 @@ create table qwf.open_alerts (
   close_at timestamptz,
   closed_at timestamptz,
   due_at timestamptz generated always as (least(send_at, close_at)) stored,
+  asked_run bigint generated always as (case when kind = 'question_asked' then run_id end) stored,
   unique (rule, key)
-);
+) with (fillfactor = 50);  -- what happens again changes no index, and finds room in its page
 create index open_alerts_due on qwf.open_alerts (due_at) where due_at is not null;
 create index open_alerts_open on qwf.open_alerts (rule, id) where closed_at is null;
 create index open_alerts_closed on qwf.open_alerts (closed_at) where closed_at is not null;
-create index open_alerts_run on qwf.open_alerts (run_id) where run_id is not null;
+create index open_alerts_asked on qwf.open_alerts (asked_run) where asked_run is not null;
 comment on table qwf.open_alerts is
   'Alerts, a row for each rule and subject: those that are open, and closed ones until '
   'events_keep.';
@@ -94,6 +95,8 @@ comment on column qwf.open_alerts.sent_at is 'When the last message went out; nu
 comment on column qwf.open_alerts.close_at is
   'When it closes unless something more happens; null: it waits for a good end.';
 comment on column qwf.open_alerts.closed_at is 'When it closed; null: it is open.';
+comment on column qwf.open_alerts.asked_run is
+  'Run that waits for the answer; null: it is about no question of a run.';
 comment on column qwf.open_alerts.due_at is 'When something is to be done about it.';
 
 create table qwf.alert_messages (

@@ -32,6 +32,7 @@ TINY = {
     "scale": "--queued 400 --finished 400 --blocked 10 --scheduled 10 --calls 3",
     "snapshot": "--seconds 0.5 --consumers 2",
     "events": "--rate 100 --seconds 1.5 --runs 10",
+    "alerts": "--rules 2 --subjects 3 --events 50 --runs 20",
     "fleet": "--agents 2 --seconds 0.5 --settle 0",
     "recovery": "--lease 1",
     "memory": "--jobs 100 --steps 1",

@@ -10,6 +10,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set enable_material = off
 set jit = off
 as $$
 begin
@@ -20,7 +21,7 @@ begin
     from (
       select e.run_id, max(e.seq) as seq from _qwf.event_log e
       where e.seq > p_from and e.kind = 'run_ended' group by e.run_id) e
-    where o.run_id = e.run_id and e.seq > o.last_seq and o.kind = 'question_asked'
+    where o.asked_run = e.run_id and e.seq > o.last_seq
       and o.closed_at is null and o.rule = any (p_rules);
   end if;
 end $$;

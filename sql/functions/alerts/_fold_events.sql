@@ -54,6 +54,7 @@ begin
     cross join lateral unnest(f.parts) s (seq)
     join happened h on h.last_seq = s.seq
     cross join lateral unnest(h.times) t
+    where f.parts is not null
     group by f.rule, f.key
   )
   select f.rule, f.key,
@@ -69,7 +70,7 @@ begin
   join unnest(p_terms) r on r.rule = f.rule
   left join happened h on h.last_seq = f.last_bad
   left join timed t on t.rule = f.rule and t.key = f.key
-  order by f.rule, f.last;
+  order by f.rule collate "C", f.last;
 end $$;
 
 commit;

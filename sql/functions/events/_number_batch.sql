@@ -17,37 +17,31 @@ set enable_mergejoin = off
 set jit = off
 as $$
 declare
+  v_ids bigint[];
   v_count int;
 begin
-  with new as materialized (
-    select e.id, e.run_id, e.job_id, p_last + row_number() over (order by e.id) as seq
-    from (
-      select n.id, n.run_id, n.job_id from _qwf.event_log n
-      where n.seq is null and n.id >= p_low
-      order by n.id limit p_rows) e
-  ), named as materialized (  -- offset 0: each by its id, whatever the statistics say
-    select w.id, w.seq, coalesce(j.task, j.node_id, r.workflow) as subject,
-      nullif(jsonb_strip_nulls(jsonb_build_object(
-        'project', nullif(coalesce(j.project, r.project), ''), 'workflow', r.workflow,
-        'node', j.node_id, 'task', j.task, 'queue', j.queue,
-        'schedule', coalesce(j.schedule, r.schedule),
-        'alert', coalesce(j.labels, r.labels) -> 'qwf.alert',
-        -- of a run it may have been changed since its jobs were made
-        'notify', coalesce(r.labels -> 'qwf.notify', j.labels -> 'qwf.notify'))), '{}') as names
-    from new w
-    left join lateral (
-      select n.run_id, n.node_id, n.task, n.queue, n.project, n.schedule, n.labels
-      from qwf.jobs n where n.id = w.job_id offset 0) j on true
-    left join lateral (
-      select n.workflow, n.project, n.schedule, n.labels
-      from qwf.runs n where n.id = coalesce(w.run_id, j.run_id) offset 0) r on true
-  )
-  update _qwf.event_log e set
-    seq = n.seq,
-    subject = coalesce(e.subject, n.subject),
-    names = coalesce(n.names || e.names, n.names, e.names)
-  from named n
-  where e.id = n.id and coalesce(e.seq, 0) = 0;  -- not `is null`: by id, not by event_log_new
+  v_ids := array(
+    select n.id from _qwf.event_log n
+    where n.seq is null and n.id >= p_low
+    order by n.id limit p_rows);
+  update _qwf.event_log e set  -- no join: stale statistics would compare each event with all
+    seq = p_last + width_bucket(e.id, v_ids),  -- its place among them
+    (subject, names) = (
+      select coalesce(e.subject, j.task, j.node_id, r.workflow),
+        coalesce(n.names || e.names, n.names, e.names)
+      from (select) one
+      left join qwf.jobs j on j.id = e.job_id
+      left join qwf.runs r on r.id = coalesce(e.run_id, j.run_id)
+      cross join lateral (
+        select nullif(jsonb_strip_nulls(jsonb_build_object(
+          'project', nullif(coalesce(j.project, r.project), ''), 'workflow', r.workflow,
+          'node', j.node_id, 'task', j.task, 'queue', j.queue,
+          'schedule', coalesce(j.schedule, r.schedule),
+          'alert', coalesce(j.labels, r.labels) -> 'qwf.alert',
+          -- of a run it may have been changed since its jobs were made
+          'notify', coalesce(r.labels -> 'qwf.notify', j.labels -> 'qwf.notify'))), '{}') as names
+        ) n)
+  where e.id = any (v_ids) and coalesce(e.seq, 0) = 0;  -- `is null` may read event_log_new
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
