@@ -282,6 +282,7 @@ def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> No
     end = "select qwf.finish(job_id, token, %s, %s, %s, %s) from qwf.claim('default', 'box:w', 1)"
     db.execute(end, ("fatal", None, f"no {HER}", report))
     db.execute("select qwf.retry_job(id, %s) from qwf.jobs", (Jsonb({"new": HER}),))
+    db.execute("select qwf.change_job(id, limit_by => 'mail:nobody') from qwf.jobs")
     db.execute(end, ("fatal", None, f"no {HER}", report))
     db.execute(
         "select qwf.register_pipeline(%s)",
@@ -307,6 +308,8 @@ def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> No
     db.execute("select qwf.submit_input(id, 'ask', to_jsonb(%s::text)) from qwf.runs", (HER,))
     db.execute("select qwf.tick()")
     assert db.execute("select status from qwf.runs").fetchall() == [("completed",)]
+    assert db.execute("select name from qwf.limit_keys order by 1").fetchall() == [
+        (f"mail:{HER}",), ("mail:nobody",)]  # fmt: skip
     assert dumped(server, db).count(HER) > 15
     files = db.execute("select path from qwf.erase(%s)", (PERSON,)).fetchall()
     assert len([path for (path,) in files if path and path.endswith(f"{HER}.png")]) == 2

@@ -43,7 +43,11 @@ begin
   end if;
   v_keys := array(
     select distinct j.limit_by from qwf.jobs j
-    where j.id = any (v_jobs) and j.limit_place is not null and 'key' = any (v_parts));
+    where j.id = any (v_jobs) and j.limit_place is not null and 'key' = any (v_parts)
+    union
+    select e.detail -> 'old' ->> 'limit_by' from _qwf.event_log e  -- keys that they had before
+    where e.job_id = any (v_jobs) and e.kind = 'changed' and e.detail -> 'old' ? 'limit_by'
+      and 'key' = any (v_parts));
   perform _qwf.erase_history(v_jobs, v_parts, v_mark);
   perform _qwf.erase_signals(v_jobs, v_parts);
   perform _qwf.erase_jobs(v_jobs, v_parts, v_mark);

@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(11);
 
 select qwf.create_limit('customer', 2, keyed => true);
 select qwf.enqueue('a', queue => 'cpu', limit_by => 'customer:acme') from generate_series(1, 3);
@@ -17,6 +17,9 @@ from qwf.why_not((select max(id) from qwf.jobs where limit_by = 'customer:acme')
 select throws_ok($$ select qwf.drop_limit('customer') $$, 'QW002', 'limit is in use');
 select qwf.create_limit('customer', 3);
 select is((select count(*) from qwf.claim('cpu', 'w', 9)), 2::bigint, 'it is raised for all keys');
+select lives_ok($$ select qwf_test.as_role('qwf_producer', 'select qwf.enqueue(''new'',
+  queue => ''cpu'', limit_by => ''customer:new'')') $$, 'a new key needs no administrator');
+select is(qwf_test.claim('cpu'), 'claimed new', 'and counts like the others');
 select qwf.create_limit('a:b', 1);
 select qwf.enqueue('c', queue => 'cpu', limit_by => 'a:b') from generate_series(1, 2);
 select is((select count(*) from qwf.claim('cpu', 'w', 9)), 1::bigint,
