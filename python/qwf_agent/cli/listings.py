@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import psycopg
+from click.core import ParameterSource
 from rich.console import RenderableType
 
 from qwf_agent import config
@@ -43,6 +44,14 @@ class Listing:
         else:
             for row in self.rows:
                 output.show(self.draw_row(row))
+        if not as_json and self._is_cut():
+            click.echo(f"note: these are {self.limit}, there may be more: --limit N", err=True)
+
+    def _is_cut(self) -> bool:
+        """Return True if there may be more rows, and nobody has said how many to list."""
+        context = click.get_current_context()
+        asked = context.get_parameter_source("limit") is not ParameterSource.DEFAULT
+        return not asked and len(self.rows) == self.limit
 
     def of_cell(self, name: str) -> Listing:
         """The same, with the name of the cell in each row and line."""

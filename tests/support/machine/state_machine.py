@@ -512,6 +512,20 @@ class Machine(RuleBasedStateMachine):
         error = "broken" if outcome in ("error", "fatal", "tempfail") else None
         return Report(job_id, str(job.token), outcome, output, error)
 
+    @precondition(lambda self: self.jobs("queued") and not self.opened)
+    @rule(completed=st.sampled_from([1, 2, 3]), how=st.sampled_from(["error", "fatal"]))
+    def go_wrong(self, completed: int, how: str) -> None:
+        """Work goes on for a while, then what is claimed fails, and its next try becomes due."""
+        with self.step() as main:
+            for turn in range(completed + 1):
+                main.model.turn += 1
+                outcome = "completed" if turn < completed else how
+                claimed = claim(main, "w1", 5)
+                finish(main, [self._report(job_id, outcome, {"y": turn}) for job_id in claimed])
+            self._set_now(main.model.now + timedelta(seconds=12))
+            main.model.turn += 1
+            tick(main)
+
     @precondition(lambda self: self.model.reports)
     @rule(number=numbers, outcome=outcomes, output=outputs, same=st.booleans())
     def finish_late(self, number: int, outcome: str, output: Json, same: bool) -> None:
