@@ -100,13 +100,16 @@ comment on type qwf.found_run is
 create type qwf.failure_group as (
   task text, signature text, count int, first_at timestamptz, last_at timestamptz, hosts text[],
   job_ids bigint[], by_hour int[], example text, searched int, searched_to timestamptz,
-  run_ids bigint[]);
+  run_ids bigint[], state text, seen_at timestamptz, snoozed_until timestamptz, note text,
+  marked_by text);
 comment on type qwf.failure_group is
   'Failed jobs of one task whose errors differ only in numbers, ids and paths. first_at, last_at: '
   'when the first and the last of them failed. hosts: at most 20. job_ids: the newest three. '
   'by_hour: how many failed in each of the last 24 hours, the last hour last. example: the newest '
   'error, its most telling line. searched: failures read for all groups, back to searched_to; '
-  'null: all. run_ids: runs whose nodes they are, the newest 20.';
+  'null: all. run_ids: runs whose nodes they are, the newest 20. state: new, seen, again (failed '
+  'again since it was seen) or snoozed; seen_at, snoozed_until, note, marked_by: see '
+  'mark_failures().';
 
 create type qwf.job_verdict as (
   job_id bigint, verdict text, code text, message text, detail text, hint text);

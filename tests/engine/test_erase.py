@@ -47,6 +47,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         " repeat delay compensates backoff",
         "qwf.limits: name",
         "qwf.signals: project",
+        "qwf.failure_marks: task",
         "qwf.limit_slots: limit_name",
         "qwf.limit_starts: limit_name",
         "qwf.queues: name placement on_failure",
@@ -66,6 +67,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.input_answers: login",
         "qwf.signals: login",
         "qwf.alerts: login acting_for",
+        "qwf.failure_marks: login acting_for",
         "qwf.cancel_requests: login",
         "_qwf.event_log: login",
         "qwf.model_requests: login acting_for",
@@ -166,6 +168,7 @@ def everywhere(db: Db) -> None:
         "insert into qwf.attempt_series (job_id, attempt, at, series, left_out)"
         " select id, 1, now(), '{}', 0 from qwf.jobs where task = 't'"
     )
+    db.execute("select qwf.mark_failures('t', 'no', note => 'she called')")
     db.execute("insert into qwf.outbox (run_id, kind) select id, 'stop' from qwf.runs")
     db.execute(
         "insert into qwf.open_alerts (rule, key, kind, first_at, last_at, first_seq, last_seq,"

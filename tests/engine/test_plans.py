@@ -637,7 +637,7 @@ def test_what_the_first_page_checks_reads_no_queue_to_its_end(
 ) -> None:
     misjudged.execute("select qwf.claim('cpu', 'w', 7)")
     misjudged.execute("select qwf.register_worker('box', 'cpu', '{\"tasks\": [\"none\"]}')")
-    running = "select * from qwf.check_running()"  # some dead entries are not marked
+    running = "select * from qwf.check_invariants(true)"  # some dead entries are not marked
     assert worst(misjudged, 8, lambda: walked(misjudged, running)) < 1_000
     stuck = "select * from qwf.find_unassignable(10)"
     assert worst(misjudged, 8, lambda: walked(misjudged, stuck)) < 300

@@ -24,7 +24,7 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 
 def groups(page: str) -> list[str]:
     """The words of each group."""
-    found = re.findall(r'<article class="card failure"(.*?)</article>', page, re.DOTALL)
+    found = re.findall(r'<article class="card failure[^"]*"(.*?)</article>', page, re.DOTALL)
     return [" ".join(html.unescape(re.sub(r"<[^>]*>", " ", one)).split()) for one in found]
 
 
@@ -178,3 +178,27 @@ def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
     assert groups(page)
     assert "\x1b" not in page
     assert "\u202e" not in page
+
+
+def test_a_group_is_seen_and_snoozed_for_all_who_look(visit: Visit, db: Db) -> None:
+    """Seen groups stand below new ones, snoozed groups are folded away, and a note stays."""
+    three(db)
+    ada, bob = visit("operator"), visit("viewer")
+    disk = {"task": "u", "signature": "OSError: disk # full"}
+    assert "the failures of u are marked" in ada.do("mark_failures", **disk, seen="true").text
+    first, last = groups(bob.text("/failures"))
+    assert "disk 3 full seen" in last
+    assert "disk 2 full" in first
+    assert "mark_failures" not in bob.text("/failures")
+    ada.do("mark_failures", task="t", signature=disk["signature"], until_release="true")
+    ada.do("mark_failures", task="t", signature=disk["signature"], note="ada <asks> the vendor")
+    page = bob.text("/failures")
+    assert "1 snoozed" in page
+    assert "snoozed until the next release" in groups(page)[1]
+    assert "ada &lt;asks&gt; the vendor" in page
+    assert "disk 2 full" not in bob.text("/")
+    assert "disk 3 full" in bob.text("/")
+    ada.do("mark_failures", task="t", signature=disk["signature"], snooze="0 s")
+    assert "snoozed" not in bob.text("/failures")
+    ada.do("mark_failures", task="t", signature=disk["signature"], note=" ")
+    assert "the vendor" not in bob.text("/failures")

@@ -9,23 +9,19 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 COUNTED = 10_000  # queued jobs of a queue: queue_overview counts that far, and estimates more
-QUEUES: LiteralString = """
-select queue, paused, max_running, workers, slots, queued, estimated, scheduled, more_scheduled,
-  running, head_wait, oldest_wait, state, workers_off
-from qwf.queue_overview
-order by queue
-"""
+QUEUES: LiteralString = "select * from qwf.queue_overview order by queue"
 RUNNING: LiteralString = """
 select id, run_id, node_id, task, queue, progress, progress_message, attempt, host, seconds
 from qwf.running_jobs
 order by claimed_at
 limit 200
 """
+# Inside, the view is in this order by itself, and the limit stops it: sorted outside, it would read
+# every failure first.
 FAILED: LiteralString = """
 select id, run_id, node_id, task, queue, attempt, finished_at, whole_error as error, released
-from qwf.failed_jobs
+from (select * from qwf.failed_jobs limit 100) f
 order by finished_at desc
-limit 100
 """
 QUESTIONS: LiteralString = "select * from qwf.find_inputs()"
 

@@ -46,6 +46,8 @@ begin
     once = r.once and not v_keys,
     acting_for = case when v_who then null else r.acting_for end
   where r.id = any (_qwf.runs_of_jobs(p_jobs));
+  delete from qwf.failure_marks m  -- what people have noted about such errors
+  where v_errors and m.task in (select j.task from qwf.jobs j where j.id = any (p_jobs));
 end $$;
 
 commit;

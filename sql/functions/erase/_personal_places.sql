@@ -20,6 +20,7 @@ as $$
     ('qwf.jobs.key', 'key'),
     ('qwf.jobs.limit_by', 'key'),
     ('qwf.jobs.acting_for', 'acting_for'),
+    ('qwf.failure_marks.signature', 'errors'), ('qwf.failure_marks.note', 'errors'),
     ('qwf.runs.context', 'context'),
     ('qwf.runs.out_dir', 'output'),
     ('qwf.runs.error', 'errors'),

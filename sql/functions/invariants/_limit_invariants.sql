@@ -2,7 +2,7 @@
 -- Purpose: Returns violated invariants of limits and their slots, from one snapshot.
 -- Guarantees: Takes no lock. A job claimed while its queue got its first limit may run without a
 --   slot of that limit; a named limit has no such gap.
--- Called by: check_invariants, check_running.
+-- Called by: _running_invariants, check_invariants.
 
 begin;
 

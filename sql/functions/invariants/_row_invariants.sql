@@ -3,7 +3,7 @@
 --   runs.
 -- Guarantees: They are not CHECK constraints, because every claim and finish would pay for those.
 --   Without a pinned search_path, so that the planner inlines it and uses an index of that state.
--- Called by: check_invariants, check_running.
+-- Called by: _running_invariants, check_invariants.
 
 begin;
 

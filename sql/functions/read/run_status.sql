@@ -60,7 +60,9 @@ begin
           then jsonb_build_object('signal', j.input_spec -> 'signal') else '{}' end
         || case when starts_with(j.queue, 'qwf.')
           then jsonb_build_object('child_runs', coalesce(_qwf.child_runs(j), '[]'))
-          else '{}' end
+          else '{}' end || coalesce((select jsonb_build_object('takes_back', g.compensates)
+            from qwf.graph_nodes g where j.run_if = 'compensates'
+              and g.graph_id = j.graph_id and g.idx = j.node_idx), '{}')
       order by j.node_idx) as nodes
     from qwf.jobs j
     where j.run_id = r.id and j.node_idx >= 0  -- not the elements of maps
@@ -74,7 +76,8 @@ end $$;
 comment on function qwf.run_status is
   'The run; its nodes in topological order with states, durations (seconds), errors, dependencies '
   'and open questions; of a node that runs a workflow, child_runs: at most 20 of its runs, live '
-  'ones first; and its tries that have ended, as in view run_tries. QW001: no such run.';
+  'ones first; of a compensation node, what it takes_back; and its tries that have ended, as in '
+  'view run_tries. QW001: no such run.';
 call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
 
 commit;

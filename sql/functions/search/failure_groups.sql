@@ -33,16 +33,7 @@ begin
   end if;
   return query
   with ended as materialized (
-    select j.id, j.run_id, j.task, j.queue, j.claimed_by, j.finished_at,
-      _qwf.error_line(j.last_error) as error
-    from qwf.jobs j
-    where j.status = 'failed' and j.erased_parts is null
-      and coalesce(not starts_with(j.queue, 'qwf.'), true)
-      and not coalesce(j.last_error ~ '^[0-9]+ of [0-9]+ elements failed' and exists (
-        select from qwf.jobs e where e.parent_id = j.id and e.status = 'failed'), false)
-      and j.finished_at >= coalesce(failure_groups.since, '-infinity')
-    order by j.finished_at desc
-    limit failure_groups.max_rows
+    select * from _qwf.newest_failures(failure_groups.since, failure_groups.max_rows)
   ), line (error, signature) as materialized (  -- many jobs have the same
     select l.error, _qwf.error_signature(l.error) from (select distinct e.error from ended e) l
   ), failed as materialized (
@@ -59,30 +50,36 @@ begin
   ), hourly as (
     select f.task, f.signature, f.hour, count(*)::int as jobs from failed f
     where f.hour between 1 and 24 group by f.task, f.signature, f.hour
-  )
-  select
-    f.task, f.signature, count(*)::int, min(f.finished_at), max(f.finished_at),
-    (array_agg(distinct f.host) filter (where f.host is not null))[:20],
-    (array_agg(f.id order by f.finished_at desc, f.id desc))[:3],
-    array(
-      select coalesce(h.jobs, 0)
-      from generate_series(1, 24) g (hour) left join hourly h on h.hour = g.hour and h.task = f.task
-        and h.signature is not distinct from f.signature
-      order by g.hour),
-    (array_agg(f.error order by f.finished_at desc, f.id desc))[1],
-    r.searched, r.searched_to, (array_agg(distinct f.run_id order by f.run_id desc)
-      filter (where f.run_id is not null))[:20]
-  from failed f
-  cross join (
+  ), whole as (
     select count(*)::int as searched,
       case when count(*) = failure_groups.max_rows then min(a.finished_at) end as searched_to
-    from ended a) r
-  group by f.task, f.signature, r.searched, r.searched_to
-  order by max(f.finished_at) desc;
+    from ended a
+  ), grouped as (
+    select
+      f.task, f.signature, count(*)::int, min(f.finished_at), max(f.finished_at) as last_at,
+      (array_agg(distinct f.host) filter (where f.host is not null))[:20],
+      (array_agg(f.id order by f.finished_at desc, f.id desc))[:3],
+      array(
+        select coalesce(h.jobs, 0)
+        from generate_series(1, 24) g (hour) left join hourly h on h.hour = g.hour
+          and h.task = f.task and h.signature is not distinct from f.signature
+        order by g.hour),
+      (array_agg(f.error order by f.finished_at desc, f.id desc))[1], w.searched, w.searched_to,
+      (array_agg(distinct f.run_id order by f.run_id desc)
+        filter (where f.run_id is not null))[:20]
+    from failed f cross join whole w
+    group by f.task, f.signature, w.searched, w.searched_to
+  )
+  select g.*, s.state, m.seen_at, m.snoozed_until, m.note, coalesce(m.acting_for, m.login)
+  from grouped g
+  left join qwf.failure_marks m on m.task = g.task and m.signature = coalesce(g.signature, '')
+  cross join lateral (select _qwf.mark_state(m, g.last_at, v_now)) s (state)
+  order by s.state = 'snoozed', s.state = 'seen', g.last_at desc;
 end $$;
 comment on function qwf.failure_groups is
   'Groups the newest max_rows failed jobs, or those since a time, by task and by the first line of '
-  'the error without its numbers, ids and paths; the group that failed last comes first. task, '
+  'the error without its numbers, ids and paths; the group that failed last comes first, those '
+  'that were seen or snoozed come last. task, '
   'queue, host and workflow: only theirs. It leaves out maps whose elements failed, and jobs of '
   'the engine. QW005 for an invalid bound or time.';
 call _qwf.allow('qwf.failure_groups', 'qwf_viewer');

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/upkeep/prune
 -- Purpose: Deletes runs, jobs, firings and workers older than the retention, events older than
---   settings.events_keep (alerts and their messages, too), signals that are no longer kept, and the
---   minutes of hosts and queues older than settings.minutes_keep.
+--   settings.events_keep (alerts and their messages, too), signals that are no longer kept, marks
+--   of failures that nobody has changed for 90 days, and the minutes of hosts and queues older than
+--   settings.minutes_keep.
 -- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
 --   nobody. Attempts, answers and files are deleted with their job, and nothing else ever deletes
 --   them. Live logs that nobody follows are deleted. Statistics by the hour stay.
@@ -41,6 +42,10 @@ begin
     where o.last_seen < v_old limit prune.max_rows for update skip locked));
   get diagnostics v_count = row_count;
   v_done := v_done || jsonb_build_object('workers', v_count);
+  delete from qwf.failure_marks m
+  where (m.task, m.signature) in (
+    select o.task, o.signature from qwf.failure_marks o
+    where o.changed_at < v_now - interval '90 d' limit prune.max_rows for update skip locked);
   delete from qwf.host_minutes h
   where h.ctid = any (array(
     select o.ctid from qwf.host_minutes o

@@ -223,7 +223,9 @@ def _part_done(node: Row) -> float:
 
 def _name(node: Row, name: str) -> Text:
     sign, colour = LOOKS.get(_state(node), (" ", ""))
-    return Text.assemble((f"{sign} ", colour), name)
+    back = node.get("takes_back")
+    takes = f"  ↶ takes back {', '.join(back)}" if back else ""
+    return Text.assemble((f"{sign} ", colour), name, (takes, "bright_black"))
 
 
 def _cells(node: Row) -> tuple[Text, Text, Text]:

@@ -111,6 +111,8 @@ def _described(box: GraphBox) -> dict[str, Any]:
     }
     if box.frame is not None:
         one["frame"] = box.frame
+    if all(node.takes_back for node in box.nodes):
+        one["takes_back"] = True
     if box.kind == "step":
         one["opens"] = box.nodes[0].step
     return one
@@ -125,6 +127,8 @@ def _detail(box: GraphBox) -> str:
     if box.kind == "rest":
         return ""
     task = box.nodes[0].task
+    if len(box.nodes) == 1 and box.nodes[0].takes_back:
+        return f"takes back {', '.join(box.nodes[0].takes_back)}"
     needed = box.nodes[0].min_success
     if box.kind == "map" and box.nodes[0].repeats:
         return f"{task}, turn after turn"

@@ -160,7 +160,13 @@ class BoxedGraph:
         equal: dict[Any, list[Node]] = {}
         for node in nodes:
             needs, dependants = self.needs[node.id], self.dependants[node.id]
-            likeness = (node.kind, node.task, frozenset(needs), frozenset(dependants))
+            likeness = (
+                node.kind,
+                node.task,
+                bool(node.takes_back),
+                frozenset(needs),
+                frozenset(dependants),
+            )
             equal.setdefault(likeness, []).append(node)
         return [
             self._single(group[0], step)

@@ -20,6 +20,7 @@ class Node:
     title: str | None = None
     kind: Literal["node", "map", "input"] = "node"
     min_success: str | None = None
+    takes_back: tuple[str, ...] = ()  # of a compensation node: the nodes it compensates
     repeats: bool = False  # its elements are turns
     status: str | None = None
     progress: float | None = None
@@ -55,6 +56,7 @@ def nodes_of(document: Mapping[str, Any], link: Callable[[int], str]) -> list[No
             title=row.get("title"),
             kind="map" if row.get("map") else "input" if row.get("asks") else "node",
             min_success=row.get("min_success"),
+            takes_back=tuple(row.get("compensates") or ()),
             repeats="repeat" in row,
             status=row.get("status"),
             progress=row.get("progress"),

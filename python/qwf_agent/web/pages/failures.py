@@ -10,6 +10,7 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.look.draw import words
+from qwf_agent.look.failures import GROUPS, snoozed
 from qwf_agent.web.pages import jobs, tell
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -25,26 +26,28 @@ SINCE = {
     "7d": ("7 days", timedelta(days=7)),
     "ever": ("ever", None),
 }
-GROUPS = """
-select * from qwf.failure_groups(since => qwf.now() - %(back)s::interval,
-  task => %(task)s, queue => %(queue)s, host => %(host)s, workflow => %(workflow)s)
-"""
+SETTLED = ("seen", "snoozed")
 FILTERS = {"task": "Task", "queue": "Queue", "host": "Box", "workflow": "Workflow"}
 BAR = {"width": 3, "step": 4, "height": 24}
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
-    """The groups of failures, the group that failed last first."""
+    """The groups of failures: new ones, those that were seen, those that are snoozed."""
     since, asked, groups = await _groups(request, look)
     before, cookie = looked(request.cookies.get(COOKIE), datetime.now(timezone.utc))
     whole = groups[0] if groups else {"searched": 0, "searched_to": None}
+    shown = [
+        group
+        | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
+        | {"ticket": ticket(group), "mark": mark(group)}
+        for group in groups[:SHOWN]
+    ]
+    # What is new since this browser looked stands on top, unless somebody has seen it.
+    shown.sort(key=lambda group: group["state"] in SETTLED or not group["new"])
     return {
-        "groups": [
-            group
-            | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
-            | {"ticket": ticket(group), "mark": mark(group)}
-            for group in groups[:SHOWN]
-        ],
+        "groups": [group for group in shown if group["state"] != "snoozed"],
+        "snoozed": [group for group in shown if group["state"] == "snoozed"],
+        "snoozed_until": snoozed,
         "left_out": max(0, len(groups) - SHOWN),
         "failed": sum(group["count"] for group in groups),
         "filters": FILTERS,

@@ -7,17 +7,18 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.look.fleet import QUESTIONS, RUNNING, sums
+from qwf_agent.look.fleet import QUESTIONS, QUEUES, RUNNING, sums
 from qwf_agent.web.drawings import last_hour
 from qwf_agent.web.pages import doctor, fleet
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, Page
 
-QUEUES = "select * from qwf.queue_overview order by queue"
-HEAD = "select failed, questions as asked, empty from qwf.overview"
+HEAD = """
+select tick_age as age, version, failed, questions as asked, empty from qwf.overview
+"""
 GLANCE = "select *, questions as asked from qwf.overview"
-FAILURES = "select * from qwf.failure_groups(max_rows => 200) limit 6"
+FAILURES = "select * from qwf.failure_groups(max_rows => 200) where state <> 'snoozed' limit 6"
 HOUR = "select * from qwf.last_hour"
 # The newest that are open, then those that have just ended, with what is usual.
 RUNS = """
@@ -46,21 +47,19 @@ NEVER_S = 1e9  # how old the last tick is if there was none
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The fleet at one moment."""
     health = request.app.state.health
-    facts = await fleet.engine(look)
-    queues, found, running, failures, questions, (hour, runs) = await asyncio.gather(
-        look.part("queues", QUEUES),
+    (head, queues), found, running, failures, questions, (hour, runs) = await asyncio.gather(
+        asyncio.gather(_head(look), look.part("queues", QUEUES)),
         fleet.cards(look, MOST_BOXES),
         look.part("running jobs", RUNNING),
         look.part("newest failures", FAILURES),
         look.part("questions", QUESTIONS),
         asyncio.gather(look.part("the last hour", HOUR), look.part("runs", RUNS)),
     )
-    head = await look.row(HEAD)
     shown = _busiest(queues)
     waits = any(q["queued"] + q["running"] + q["scheduled"] for q in queues)
     idle = not (found["workers"] or waits or look.left_out)
     return {
-        "engine": facts,
+        "engine": head,
         "badges_here": head,
         "more_queues": len(queues) > MOST_QUEUES,
         "queues": shown,
@@ -79,7 +78,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "listener": request.app.state.listener,
         "doctor": doctor.known(look.database.dsn),
         "database_s": max((s.took_s for s in look.statements), default=0.0),
-        "empty": idle and head is not None and head["empty"],
+        "empty": idle and head["empty"],
     }
 
 
@@ -93,6 +92,11 @@ async def glance(request: Request, look: Look) -> dict[str, Any]:
         **{name: row[name] for name in names},
         "tick_s": NEVER_S if never else min(row["tick_age"].total_seconds(), NEVER_S),
     }
+
+
+async def _head(look: Look) -> dict[str, Any]:
+    (row,) = await look.rows(HEAD)
+    return row
 
 
 def _busiest(queues: Rows) -> Rows:

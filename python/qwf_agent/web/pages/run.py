@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -16,8 +17,12 @@ from qwf_agent.web.pages import tell
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, OF_ENDED, SHOWN, STATES, TABS
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
+from qwf_agent.web.reads.stored_graphs import Document
 from qwf_agent.web.site import render
 from qwf_agent.web.site.page import Data, NotFoundError, Page
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
 
 ENDED = ("completed", "failed", "cancelled", "skipped")
 ABOUT_A_DAY_S = 86_400
@@ -130,10 +135,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     failed = sum(node["state"] == "failed" for node in bodies)
     failed += sum((node["counts"] or {}).get("failed", 0) for node in nodes)
     is_over = run["status"] in ENDED
-    cleaned = await look.rows(CLEANED_UP, run=run["id"]) if is_over else []
     tabs = [name for name in TABS if name not in OF_ENDED or (is_over and nodes)]
     chosen = tab if tab in tabs else tabs[0]
-    shown = {
+    about, part = await asyncio.gather(
+        _about(look, run, nodes, failed > 0), SHOWN[chosen](request, look, run, nodes)
+    )
+    return {
         "run": run,
         "tab": chosen,
         "tabs": tabs,
@@ -142,26 +149,44 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "done": counts["completed"] + counts["skipped"],
         "total": len(nodes),
         "is_over": is_over,
-        "cleaned_up": [row["node_id"] for row in cleaned],
-        "taken_back": await look.rows(TAKEN_BACK, run=run["id"]),
         "open_nodes": sum(counts[state] for state in STATES if state not in ENDED),
         "first_job": nodes[0]["job_id"] if nodes else None,
-        "receivers": [] if is_over else await tell.receivers(look),
         "can_retry": bool(counts["failed"] or counts["cancelled"]),
-        "versions": await look.rows(VERSIONS, run=run["id"]),
         "failed": failed,
-        "failures": _different(await look.rows(FAILURES, run=run["id"])) if failed else [],
-        "questions": await look.rows(QUESTIONS, run=run["id"]),
-        "signals": await look.rows(SIGNALS, run=run["id"]),
-        "pending": await look.rows(PENDING, run=run["id"]),
-        "earlier": await look.rows(EARLIER, run=run["id"]) if run["retried_at"] else [],
         "failed_maps": [
             (node["node_id"], node["counts"]["failed"])
             for node in nodes
             if (node["counts"] or {}).get("failed")
         ],
+        **about,
+        **part,
     }
-    return shown | await SHOWN[chosen](request, look, run, nodes)
+
+
+async def _about(look: Look, run: Mapping[str, Any], nodes: Rows, failed: bool) -> dict[str, Any]:
+    """The variables of the head of the page, besides the nodes."""
+
+    async def rows(query: LiteralString, wanted: bool = True) -> Rows:
+        return await look.rows(query, run=run["id"]) if wanted else []
+
+    is_over = run["status"] in ENDED
+    failures, cleaned, *found = await asyncio.gather(
+        rows(FAILURES, failed),
+        rows(CLEANED_UP, is_over),
+        rows(TAKEN_BACK, any(node["takes_back"] for node in nodes)),
+        rows(VERSIONS),
+        rows(QUESTIONS),
+        rows(SIGNALS),
+        rows(PENDING),
+        rows(EARLIER, run["retried_at"] is not None),
+    )
+    names = ("taken_back", "versions", "questions", "signals", "pending", "earlier")
+    return {
+        "failures": _different(failures),
+        "cleaned_up": [row["node_id"] for row in cleaned],
+        "receivers": [] if is_over else await tell.receivers(look),
+        **dict(zip(names, found, strict=True)),
+    }
 
 
 async def read_structure(request: Request, look: Look) -> dict[str, Any]:
@@ -198,14 +223,19 @@ async def find(request: Request, look: Look) -> dict[str, Any]:
 
 async def nodes_of(look: Look, run: Mapping[str, Any]) -> Rows:
     """The nodes in the order of the graph. Raises NotFoundError if it has just been pruned."""
-    document = await look.graph(run["graph_id"], run["graph_at"])
-    needs = graph_nodes.needs_of(document)
-    fixed = {node["idx"]: _fixed(node, needs[node["idx"]]) for node in document["nodes"]}
-    rows = await look.rows(NODES, run=run["id"])
+    document, rows = await asyncio.gather(
+        look.graph(run["graph_id"], run["graph_at"]), look.rows(NODES, run=run["id"])
+    )
+    fixed = look.database.graphs.made_of(document, _all_fixed)
     if fixed and not rows:
         raise NotFoundError(f"Run {run['id']} has just been deleted.")
     # a retry may move the run to another graph between two statements
     return [{**fixed[row["idx"]], **row} for row in rows if row["idx"] in fixed]
+
+
+def _all_fixed(document: Document) -> dict[int, dict[str, Any]]:
+    needs = graph_nodes.needs_of(document)
+    return {node["idx"]: _fixed(node, needs[node["idx"]]) for node in document["nodes"]}
 
 
 def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
@@ -218,6 +248,7 @@ def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
         "queue": node.get("queue"),
         "is_map": node.get("map"),
         "asks": "asks" in node,
+        "takes_back": tuple(node.get("compensates", ())),
         "min_success": node.get("min_success"),
         "stops": node.get("stop_when_reached"),
         "repeats": "repeat" in node,
@@ -252,6 +283,7 @@ def _drawn(node: Mapping[str, Any], request: Request) -> graph_nodes.Node:
         needs=tuple(node["needs"]),
         kind="map" if node["is_map"] else "input" if node["asks"] else "node",
         min_success=node["min_success"],
+        takes_back=node["takes_back"],
         repeats=node["repeats"],
         status=node["status"],
         progress=node["progress"],

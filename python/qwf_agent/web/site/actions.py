@@ -147,6 +147,13 @@ ACTIONS: dict[str, Action] = {
         },
         "run {result} is started",
     ),
+    "mark_failures": Action(
+        {
+            "task": "text", "signature": "text", "seen": "boolean", "snooze": "interval",
+            "until_release": "boolean", "note": "text",
+        },
+        "the failures of {task} are marked",
+    ),
     "fire_schedule": Action(
         {"name": "text", "due": "timestamptz"}, "schedule {name} has fired"
     ),

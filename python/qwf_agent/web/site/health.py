@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 # The doctor's page checks all invariants: that reads every job.
-INVARIANTS = "select * from qwf.check_running() limit 20"
+INVARIANTS = "select * from qwf.check_invariants(true) limit 20"
 UNASSIGNABLE = "select * from qwf.find_unassignable() limit 20"
 FIRST_S = 0.2  # how long the first page waits for the first answer
 SHARE = 100  # the pause is at least this many times as long as the check took

@@ -22,8 +22,8 @@ from qwf_agent.look import masking, query
 from qwf_agent.look.draw import words
 from qwf_agent.look.draw.visible import printed, visible, without_escapes
 from qwf_agent.web.drawings import log_lines
-from qwf_agent.web.reads.database import Look, named_call
-from qwf_agent.web.site import actions
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import buttons
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.page import Page
 from qwf_agent.web.site.terms import TERMS
@@ -179,11 +179,6 @@ def utc(when: datetime) -> str:
     return when.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def classname(text: str) -> str:
-    """A text as part of an id or class: letters and digits of ASCII stay."""
-    return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in str(text))
-
-
 def length(value: Any) -> str:
     """A length of time as a person writes it; nothing for none."""
     if value is None:
@@ -220,13 +215,6 @@ def _now() -> datetime:
     return datetime.now(timezone.utc)
 
 
-def _sql_of(action: str, arguments: dict[str, Any]) -> str:
-    """The statement of a button, to paste into psql."""
-    types = actions.ACTIONS[action].arguments
-    given = {name: (types[name], value) for name, value in arguments.items() if value is not None}
-    return named_call(action, given).as_string(None) + ";"
-
-
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(TEMPLATES),
     autoescape=True,
@@ -238,7 +226,9 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.globals |= {
     "version": __version__,
-    "sql_of": _sql_of,
+    "sql_of": buttons.statement_of,
+    "button": buttons.act,
+    "hidden_fields": buttons.hidden,
     "themes": THEMES,
     "who": words.who,
     "terms": TERMS,
@@ -258,7 +248,7 @@ _ENVIRONMENT.filters |= {
     "brief": words.brief,
     "when_due": words.when_due,
     "capped": capped,
-    "classname": classname,
+    "classname": buttons.classname,
     "shell": shlex.quote,
     "state_name": words.state_name,
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],

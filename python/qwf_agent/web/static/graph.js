@@ -66,6 +66,8 @@
     return `M${start} ${turns.join(" ")} L${rest.at(-1)}`;
   }
 
+  const classes = ({ kind, takes_back: back }) => `box ${kind}${back ? " back" : ""}`;
+
   class Graph {
     constructor(figure) {
       this.figure = figure;
@@ -202,13 +204,14 @@
     }
 
     drawEdge(points, place) {
-      const edge = svg("g", { class: "edge" }, this.scene);
+      const [from, to] = this.structure.edges[place];
+      const back = this.structure.boxes.some((box) => box.id === to && box.takes_back);
+      const edge = svg("g", { class: back ? "edge back" : "edge" }, this.scene);
       const [before, tip] = points.slice(-2);
       const turn = (Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI;
       const transform = `translate(${tip.x} ${tip.y}) rotate(${turn})`;
       svg("path", { class: "line", d: rounded(points) }, edge);
       svg("path", { class: "tip", d: "M0 0L-7 -3.5V3.5z", transform }, edge);
-      const [from] = this.structure.edges[place];
       const block = this.structure.blocks.find(({ id }) => id === from);
       return { edge, from: block ? block.boxes : [from] };
     }
@@ -216,7 +219,7 @@
     drawBox(box) {
       const { width, height, kind } = box;
       const [x, y] = this.layout.boxes[box.id];
-      const link = svg("a", { class: `box ${kind}`, tabindex: -1 }, this.scene);
+      const link = svg("a", { class: classes(box), tabindex: -1 }, this.scene);
       link.setAttribute("transform", `translate(${x} ${y})`);
       const title = svg("title", {}, link);
       if (kind === "stack" || kind === "step")
@@ -225,7 +228,8 @@
       const icon = svg("path", { class: "icon", transform: "translate(11 8)" }, link);
       const left = this.figure.dataset.states ? 35 : 14;
       const room = width - left - 12;
-      const label = shorten(box.label, room - (box.opens ? 16 : 0), "600 13px");
+      const named = box.takes_back ? `↶ ${box.label}` : box.label;
+      const label = shorten(named, room - (box.opens ? 16 : 0), "600 13px");
       const middle = box.detail || this.figure.dataset.states ? 20 : height / 2 + 5;
       svg("text", { class: "label", x: left, y: middle }, link, label);
       const line = svg("text", { class: "line", x: left, y: 36 }, link);
@@ -276,7 +280,7 @@
       for (const [id, parts] of this.boxes) {
         const state = states.boxes[id];
         if (!state?.state) continue;
-        parts.link.setAttribute("class", `box ${parts.box.kind} ${state.state}`);
+        parts.link.setAttribute("class", `${classes(parts.box)} ${state.state}`);
         parts.icon.setAttribute("d", this.structure.icons[state.state] ?? "");
         this.write(parts, state.text, state.title);
         this.fill(parts, state);

@@ -1,13 +1,14 @@
--- Deploy qwf:functions/invariants/check_running
+-- Deploy qwf:functions/invariants/_running_invariants
 -- Purpose: Returns the violated invariants of running jobs and of limits.
 -- Guarantees: As check_invariants, but reads only the running jobs and the slots of limits, however
 --   many jobs there are. The plan is pinned, because statistics taken when nothing ran lead to a
 --   scan of all jobs.
+-- Called by: check_invariants.
 
 begin;
 
-create function qwf.check_running() returns table (invariant text, subject text, detail text)
-language sql stable security definer
+create function _qwf.running_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -20,9 +21,5 @@ as $$
   union all
   select * from _qwf.limit_invariants()
 $$;
-comment on function qwf.check_running is
-  'Violated invariants of running jobs and of limits, as check_invariants returns them, for pages '
-  'that look again and again: it reads nothing else.';
-call _qwf.allow('qwf.check_running', 'qwf_viewer');
 
 commit;
