@@ -4,7 +4,7 @@
 -- Guarantees: A null argument changes nothing. A run_at in the future makes the job scheduled, one
 --   in the past makes it queued. With run_next it is due now and the next of its queue, until it is
 --   claimed; its priority stays. notify alone does not need a job that waits; of a node it is that
---   of its run.
+--   of its run; an empty text removes it.
 -- Locks: for notify the run, or the job; then the job, if it is free.
 -- Notifies: a sleeper of the queue.
 
@@ -37,7 +37,7 @@ end $$;
 comment on function qwf.change_job is
   'Changes priority, queue or run_at of a queued or scheduled job, or makes it the next of its '
   'queue. notify: the receiver of that name is told when the job fails for good or asks; of a '
-  'node, when its run ends or asks. QW001 no such job, QW002 it is not waiting (for notify: it is '
+  'node, when its run ends or asks; an empty text: nobody is told. QW001 no such job, QW002 it is not waiting (for notify: it is '
   'over), QW005 invalid time or receiver, QW006 unknown queue.';
 call _qwf.allow('qwf.change_job', 'qwf_producer');
 
