@@ -227,6 +227,81 @@ def test_a_command_gets_the_message_and_its_exit_code_counts(
     assert "receiver pager" in base.one("select last_error from qwf.jobs")
 
 
+def test_what_others_wrote_adds_no_header_and_no_recipient(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """The error of a job and the prompt of a question stay in the subject and the text."""
+    evil = "boom\r\nBcc: eve@example.org\r\n\r\n\x1b[2J\u2028Subject: other"
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ada]
+            kind = "mail"
+            smtp = "smtp://127.0.0.1:{port}"
+            tls = false
+            to = ["ada@example.org"]
+        """,
+        )
+        deliver(start)
+        rule(base, "ada")
+        fail_a_job(base, error=evil)
+        base.one("select qwf.register_workflow(%s)", json.dumps({"name": "w", "steps": [
+            {"id": "ask", "kind": "input", "widget": "confirm", "prompt": evil}]}))  # fmt: skip
+        base.one("select qwf.enqueue_run('w')")
+        until(lambda: len(mails.taken) == 2, "the mails")
+        assert mails.to == [["ada@example.org"]] * 2
+        for mail in mails.taken:
+            assert mail.get_all("Bcc") is None
+            assert mail.get_all("To") == ["ada@example.org"]
+            (subject,) = mail.get_all("Subject", [])
+            assert "boom" in subject
+            assert str(subject).isprintable()
+
+
+def test_no_secret_is_stored_when_a_receiver_fails(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """Though the mail server repeats the password, and the secret is in the path of a hook."""
+    with mail_server(tmp_path) as (mails, port, cert), http_server() as posts:
+        password = secret(tmp_path, "smtp", PASSWORD)
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ada]
+            kind = "mail"
+            smtp = "smtp://qwf@localhost:{port}"
+            password-file = "{password}"
+            ca-file = "{cert}"
+            to = ["ada@example.org"]
+            [receiver.chat]
+            kind = "hook"
+            url = "{posts.url}/T0KEN"
+            private = true
+        """,
+        )
+        mails.refusal = f"535 5.7.8 AUTH PLAIN AHF3ZgBzM2NyZXQ= {PASSWORD}: no"
+        posts.answers = [(500, {})]
+        agent = deliver(start)
+        for name in ("ada", "chat"):
+            base.one(
+                "select qwf.set_alert(%s, %s)",
+                f"r.{name}", json.dumps({"when": ["lost"], "do": {"receiver": name}}),
+            )  # fmt: skip
+            base.one("select qwf.test_alert(%s)", f"r.{name}")
+        failed = "select count(*) from qwf.jobs where last_error is not null"
+        until(lambda: base.one(failed) == 2, "both failures")
+        kept = base.one(
+            "select string_agg(to_jsonb(j)::text || to_jsonb(a)::text, '')"
+            " from qwf.jobs j join qwf.job_attempts a on a.job_id = j.id"
+        )
+        assert "535 the user or password was refused" in kept
+        assert "500 from 127.0.0.1" in kept
+        for one in (PASSWORD, "AHF3ZgBzM2NyZXQ", "T0KEN"):
+            assert one not in kept
+            assert one not in agent.said()
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

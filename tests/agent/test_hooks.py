@@ -17,10 +17,14 @@ NEVER = [
     "169.254.169.254", "fe80::1", "224.0.0.1", "ff02::1", "0.0.0.0", "0.1.2.3", "255.255.255.255",
     "240.0.0.1", "::", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2002:a9fe:a9fe::", "fd00:ec2::254",
     "::ffff:169.254.169.254", "::169.254.169.254", "168.63.129.16", "100.100.100.200",
+    "192.0.0.192", "::ffff:192.0.0.192", "fd20:ce::254", "fd00:ec2::23", "::ffff:0:7f00:1",
+    "2001:0:4136:e378:8000:63bf:5601:5601",
 ]  # fmt: skip
 PRIVATE = [
     "127.0.0.1", "::1", "10.0.0.7", "192.168.1.1", "172.16.0.1", "fd00::1", "100.64.0.1",
     "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:10.0.0.1", "::127.0.0.1",
+    "192.0.0.9", "192.88.99.1", "198.18.0.1", "203.0.113.1", "fec0::1", "3fff::1", "2001:20::1",
+    "2001:0:4136:e378:8000:63bf:f5ff:fff8",
 ]  # fmt: skip
 PUBLIC = ["93.184.216.34", "2606:4700::1111", "64:ff9b::5db8:d822", "2002:5db8:d822::"]
 
@@ -80,8 +84,12 @@ def test_what_is_no_web_address_is_refused() -> None:
             hooks.post(url, {})
     with pytest.raises(PermanentError, match="private address"):
         hooks.post("https://localhost/", {})
-    with pytest.raises(PermanentError):
-        hooks.post("http://0x7f.1/", {})
+    for host in ("0x7f.1", "2130706433", "0177.0.0.1", "0", "127。0。0。1", "[::ffff:7f00:1]"):
+        with pytest.raises(PermanentError, match=r"private address|reserved address"):
+            hooks.post(f"https://{host}/", {})
+    for host in ("[127.0.0.1]", "[::1", "x:99999", ""):
+        with pytest.raises(PermanentError):
+            hooks.post(f"https://{host}/", {})
 
 
 @pytest.mark.parametrize(

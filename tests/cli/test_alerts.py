@@ -57,6 +57,9 @@ def test_change_names_who_hears(on_db: Cli, db: Db) -> None:
     assert "no live agent has receiver ada" in said.stderr
     found = db.execute("select labels from qwf.jobs").fetchone()
     assert found == ({"qwf.notify": "ada"},)
+    assert on_db("change", str(job), "--notify", "ada", "--no-notify").exit_code == 2
+    assert on_db("change", str(job), "--no-notify").exit_code == 0
+    assert db.execute("select labels from qwf.jobs").fetchone() == ({},)
 
 
 def test_a_test_message_comes_with_the_command_that_follows_it(on_db: Cli, db: Db) -> None:

@@ -30,6 +30,7 @@ class Mails:
         self.to: list[list[str]] = []
         self.answers: list[str] = []
         self.drop = 0
+        self.refusal: str | None = None  # what the server says to every password
 
     async def handle_DATA(self, server: Any, _session: Any, envelope: Any) -> str:
         if self.answers:
@@ -85,6 +86,8 @@ def mail_server(folder: Path, tls: bool = True) -> Iterator[tuple[Mails, int, Pa
     context.load_cert_chain(cert, key)
 
     def login(_server: Any, _session: Any, _envelope: Any, _kind: str, data: Any) -> AuthResult:
+        if mails.refusal is not None:
+            return AuthResult(success=False, handled=False, message=mails.refusal)
         good = isinstance(data, LoginPassword) and data == LoginPassword(b"qwf", PASSWORD.encode())
         return AuthResult(success=good)
 

@@ -112,6 +112,22 @@ def test_an_admin_sets_tests_and_drops_a_rule(visit: Visit, db: Db) -> None:
         assert visit(level).do("set_alert", name="x", rule=rule).status_code == 403
 
 
+def test_the_menu_counts_open_alerts(visit: Visit, db: Db) -> None:
+    """On every page, and on a phone behind More."""
+    badge = '<span class="count bad" data-count="alerts"{}>{}</span>'
+    assert visit("viewer").text("/doctor").count(badge.format(" hidden", 0)) == 3
+    for at in range(3):
+        db.execute(
+            "insert into qwf.open_alerts (rule, key, kind, opened_at, closed_at, first_at, last_at,"
+            " first_seq, last_seq) values ('r', %s, 'lost', case when %s > 0 then now() end,"
+            " case when %s = 2 then now() end, now(), now(), 1, 1)",
+            [str(at), at, at],
+        )
+    page = visit("viewer").text("/doctor")
+    assert page.count(badge.format("", 1)) == 3
+    assert 'data-alerts="1"' in page
+
+
 def test_a_receiver_is_chosen_by_its_name(visit: Visit, db: Db) -> None:
     """For a run an operator names it; for a workflow and for failures an admin gets a rule."""
     agent(db, "ops", "ada")
@@ -125,6 +141,12 @@ def test_a_receiver_is_chosen_by_its_name(visit: Visit, db: Db) -> None:
     assert '<input type="hidden" name="notify" value="ops">' in page
     assert operator.do("change_job", job_id=str(job), notify="ops").status_code == 200
     assert "<strong>ops</strong> is told now" in operator.text(f"/runs/{run}")
+    assert "Do not notify ops" in operator.text(f"/runs/{run}")
+    assert "Do not notify" not in visit("viewer").text(f"/runs/{run}")
+    assert operator.do("change_job", job_id=str(job), notify="").status_code == 200
+    assert "is told now" not in operator.text(f"/runs/{run}")
+    assert one(db, "select labels from qwf.runs") == {}
+    operator.do("change_job", job_id=str(job), notify="ops")
     assert "✓ ops" not in operator.text(f"/jobs/{job}"), "of a node its run tells"
     assert 'data-tell="job' in operator.text(f"/jobs/{job}")
     of_workflow = "/workflows/nightly", "workflow.nightly.ops"

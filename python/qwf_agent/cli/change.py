@@ -26,11 +26,12 @@ from qwf_agent.look.connection import Connection
     "--notify", metavar="RECEIVER",
     help="Who hears when it fails for good or asks; of a node, when its run ends or asks.",
 )  # fmt: skip
+@click.option("--no-notify", is_flag=True, help="No receiver hears of it any more.")
 @addresses.database
 def change(
     conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
     delay: timedelta | None, at: datetime | None, run_next: bool,
-    limit_by: str | None, no_limit: bool, notify: str | None,
+    limit_by: str | None, no_limit: bool, notify: str | None, no_notify: bool,
 ) -> None:  # fmt: skip
     """Change when, where and under which limit waiting jobs run, or who hears of jobs.
 
@@ -46,18 +47,21 @@ def change(
     """
     if limit_by is not None and no_limit:
         raise click.UsageError("--limit and --no-limit exclude each other")
-    given = (priority, queue or None, delay, at, run_next or None, limit_by or None, notify or None)
-    if not no_limit and all(one is None for one in given):
+    if notify is not None and no_notify:
+        raise click.UsageError("--notify and --no-notify exclude each other")
+    limit = "" if no_limit else limit_by or None
+    receiver = "" if no_notify else notify
+    given = (priority, queue or None, delay, at, run_next or None, limit, receiver)
+    if all(one is None for one in given):
         raise click.UsageError(
-            "nothing to change: give --priority, --queue, --in, --at, --next, --limit, --no-limit"
-            " or --notify"
+            "nothing to change: give --priority, --queue, --in, --at, --next, --limit, --no-limit,"
+            " --notify or --no-notify"
         )
     run_at = arguments.run_at(conn, delay, at)
     with conn.transaction():
         for job in ids:
             connection.call(
                 conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at,
-                run_next=run_next or None, limit_by="" if no_limit else limit_by or None,
-                notify=notify,
+                run_next=run_next or None, limit_by=limit, notify=receiver,
             )  # fmt: skip
     click.echo(f"changed job {', '.join(map(str, ids))}")

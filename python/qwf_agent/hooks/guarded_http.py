@@ -9,7 +9,7 @@ import ipaddress
 import socket
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -18,11 +18,19 @@ MOST_READ = 65536  # bytes of a reply
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
 COMPATIBLE = ipaddress.IPv6Network("::/96")
-# Where clouds tell a machine its secrets; the others of them are link-local.
-METADATA = {
-    ipaddress.ip_address(one) for one in ("fd00:ec2::254", "100.100.100.200", "168.63.129.16")
-}
+# Where clouds tell a machine its secrets: Amazon, Google, Oracle, Alibaba, Azure. The others of
+# them are link-local.
+METADATA = tuple(map(ipaddress.ip_network, (
+    "fd00:ec2::/32", "fd20:ce::/32", "192.0.0.192", "100.100.100.200", "168.63.129.16",
+)))  # fmt: skip
+# Networks that IANA has not made public, whatever the version of Python knows of them.
+NOT_PUBLIC = tuple(map(ipaddress.ip_network, (
+    "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20",
+    "5f00::/16", "fc00::/7", "fec0::/10",
+)))  # fmt: skip
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Refused(Exception):
@@ -46,8 +54,11 @@ def request(
     private: bool = False, timeout_s: float = TIMEOUT_S,
 ) -> Reply:  # fmt: skip
     """Send a request and read the reply, all within `timeout_s`. Raises Refused, Unreachable."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:  # brackets without an IPv6 address
+        raise Refused("not an address such as https://host/path") from None
     if parts.scheme not in ("https", "http") or not host or parts.username or parts.password:
         raise Refused("not an address such as https://host/path, without a user and a password")
     if parts.scheme == "http" and not private:
@@ -102,7 +113,7 @@ def why_refused(address: str, private: bool) -> str | None:
     ip = _unwrap(ipaddress.ip_address(address))
     if ip is None:
         return "an address of a local translator"
-    if ip.is_link_local or ip in METADATA:
+    if ip.is_link_local or _in(ip, METADATA):
         return "a link-local address"
     if ip.is_multicast:
         return "a multicast address"
@@ -112,9 +123,13 @@ def why_refused(address: str, private: bool) -> str | None:
         return "a private address; private = true allows it"
     if ip.is_unspecified or ip.is_reserved or _is_zero(ip):
         return "a reserved address"
-    if not ip.is_global:
+    if not ip.is_global or _in(ip, NOT_PUBLIC):
         return None if private else "a private address; private = true allows it"
     return None
+
+
+def _in(ip: Ip, networks: Iterable[Network]) -> bool:
+    return any(ip in network for network in networks)
 
 
 def _is_zero(ip: Ip) -> bool:

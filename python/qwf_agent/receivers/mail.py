@@ -31,11 +31,14 @@ def send(receiver: Receiver, message: text.Message) -> None:
                 smtp.login(user_of(receiver.smtp), password)
             for to, mail in mails:
                 smtp.send_message(mail, receiver_address(receiver), to)
+    except smtplib.SMTPAuthenticationError as error:  # some servers repeat what they got: a secret
+        fatal = error.smtp_code >= 500 and error.smtp_code != AUTHENTICATION
+        _fail(fatal, server.hostname, f"{error.smtp_code} the user or password was refused")
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
         _fail(all(code >= 500 for code in codes), server.hostname, f"refused {codes}")
     except smtplib.SMTPResponseException as error:
-        fatal = error.smtp_code >= 500 and error.smtp_code != AUTHENTICATION
+        fatal = error.smtp_code >= 500
         said = error.smtp_error
         words = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
         _fail(fatal, server.hostname, f"{error.smtp_code} {text.one_line(words)[:200]}")

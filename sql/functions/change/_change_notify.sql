@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/change/_change_notify
--- Purpose: Names the receiver that is told about a job; of a node, about its run.
+-- Purpose: Names the receiver that is told about a job; of a node, about its run. An empty name:
+--   nobody is told.
 -- Guarantees: Holds for events that get their numbers after it. It writes one row, however many
 --   nodes the run has: events of a run ask the run first. A receiver that was named before is told
 --   no more, and the event `changed` says who it was.
@@ -19,6 +20,7 @@ declare
   v_run bigint;
   v_status text;
   v_labels jsonb;
+  v_new jsonb;
 begin
   select j.run_id into v_run from qwf.jobs j where j.id = p_job;
   if not found then
@@ -38,18 +40,20 @@ begin
       detail = format('%s is %s', coalesce('run ' || v_run, 'job ' || p_job), v_status),
       hint = 'nothing more happens to it that somebody could be told';
   end if;
-  if v_labels -> 'qwf.notify' is not distinct from to_jsonb(p_receiver) then
+  if v_labels -> 'qwf.notify' is not distinct from to_jsonb(nullif(p_receiver, '')) then
     return;
   end if;
+  v_new := case when p_receiver = '' then v_labels - 'qwf.notify'
+    else _qwf.with_notify(v_labels, p_receiver) end;
   if v_run is not null then
-    update qwf.runs r set labels = _qwf.with_notify(v_labels, p_receiver) where r.id = v_run;
+    update qwf.runs r set labels = v_new where r.id = v_run;
   else
-    update qwf.jobs j set labels = _qwf.with_notify(v_labels, p_receiver) where j.id = p_job;
+    update qwf.jobs j set labels = v_new where j.id = p_job;
   end if;
   insert into _qwf.event_log (at, run_id, job_id, kind, detail)
   values (qwf.now(), v_run, case when v_run is null then p_job end, 'changed', _qwf.difference(
     jsonb_build_object('notify', v_labels -> 'qwf.notify'),
-    jsonb_build_object('notify', p_receiver)));
+    jsonb_build_object('notify', v_new -> 'qwf.notify')));
 end $$;
 
 commit;

@@ -38,8 +38,9 @@ begin
           'node', j.node_id, 'task', j.task, 'queue', j.queue,
           'schedule', coalesce(j.schedule, r.schedule),
           'alert', coalesce(j.labels, r.labels) -> 'qwf.alert',
-          -- of a run it may have been changed since its jobs were made
-          'notify', coalesce(r.labels -> 'qwf.notify', j.labels -> 'qwf.notify'))), '{}') as names
+          -- of a run it may have been changed or removed since its jobs were made
+          'notify', case when r.id is null then j.labels else r.labels end -> 'qwf.notify')), '{}')
+          as names
         ) n)
   where e.id = any (v_ids) and coalesce(e.seq, 0) = 0;  -- `is null` may read event_log_new
   get diagnostics v_count = row_count;

@@ -1,7 +1,7 @@
 -- notify names a receiver after the work was enqueued: of a job alone, and of a run by any of its
--- nodes, in whatever state they are, until it is over.
+-- nodes, in whatever state they are, until it is over. An empty name removes it.
 begin;
-select plan(14);
+select plan(18);
 
 create function pg_temp.told() returns setof text language sql as $$
   select concat_ws(' ', m.receiver, m.subject, j.inputs #>> '{message,kind}')
@@ -52,6 +52,23 @@ select lives_ok('select qwf.change_job(id, 5, notify => ''ada'') from later',
   'together with other changes');
 select results_eq('select priority, labels from qwf.jobs where id = (select id from later)',
   $$ values (5, '{"qwf.notify": "ada"}'::jsonb) $$, 'both are done');
+select qwf.change_job(id, notify => '') from later;
+select results_eq('select priority, labels from qwf.jobs where id = (select id from later)',
+  $$ values (5, '{}'::jsonb) $$, 'an empty name removes it, and nothing else');
+select results_eq($$ select detail from _qwf.event_log
+    where kind = 'changed' order by id desc limit 1 $$,
+  $$ values ('{"old": {"notify": "ada"}}'::jsonb) $$, 'the event says who was told');
+
+select qwf_test.travel('1 h');
+create temp table asked as select qwf.enqueue_run('w', notify => 'ada') as run;
+select ok(bool_and(j.labels ->> 'qwf.notify' = 'ada'), 'the nodes of a run have its receiver')
+from qwf.jobs j where j.run_id = (select run from asked);
+select qwf.change_job(min(j.id), notify => '') from qwf.jobs j
+where j.run_id = (select run from asked);
+select qwf.tick();
+select qwf.cancel_run(run) from asked;
+select qwf.tick();
+select is_empty('select pg_temp.told()', 'a run of which it was removed tells nobody of its nodes');
 select is_empty('select * from qwf.check_invariants()', 'invariants');
 
 select * from finish();

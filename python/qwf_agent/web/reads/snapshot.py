@@ -49,7 +49,13 @@ select * from qwf.server_overview
 order by state not in ('broken', 'failed', 'gone'), host, queue limit 1000
 """
 # What the menu, the title and the icon of every page say. 1,001 means more than 1,000.
-BADGES = "select failed, questions as asked from qwf.overview"
+BADGES = """
+select o.failed, o.questions as asked, (
+  select count(*) from (
+    select from qwf.open_alerts a
+    where a.opened_at is not null and a.closed_at is null limit 101) a) as alerts
+from qwf.overview o
+"""
 # Topic: the statement whose answer, when it differs from the last one, is news for tabs.
 TOPICS: dict[str, LiteralString] = {
     "queues": QUEUES,

@@ -33,6 +33,7 @@ STORED: dict[str, LiteralString] = {
     "create_schedule": "select s.args::text as args, s.options::text as options"
     " from qwf.schedule_overview s where s.name = %(name)s",
 }
+MAY_BE_EMPTY = {("change_job", "notify")}  # an empty text means something: nobody
 MOST_LOST = 100_000  # jobs that qwf.losses() counts
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
@@ -211,7 +212,9 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
         if name not in known.arguments:
             raise UnknownFieldError(key)
         kind, texts = known.arguments[name], [v for v in form.getlist(key) if isinstance(v, str)]
-        if texts and texts[-1] != "" and not kind.endswith("[]"):
+        if not texts or kind.endswith("[]"):
+            continue
+        if texts[-1] != "" or (action, name) in MAY_BE_EMPTY:
             given[name] = (kind, texts[-1])
     for name, kind in known.arguments.items():
         if kind.endswith("[]"):

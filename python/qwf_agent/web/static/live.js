@@ -110,13 +110,14 @@
     if (event.detail?.ctx?.sourceElement === live) settled(false);
   });
 
-  // --- what failed and who is asked: in the menu, the title and the icon
+  // --- what failed, who is asked and what alerts are open: in the menu; the title and the icon have the first two
   function badge() {
-    const {failed, asked} = document.getElementById("badges")?.dataset ?? {};
+    const badges = document.getElementById("badges")?.dataset ?? {};
+    const {failed, asked} = badges;
     if (failed === undefined) return;
     const capped = (count) => count > 99 ? "99+" : String(count);
     for (const mark of document.querySelectorAll("[data-count]")) {
-      const count = Number(mark.dataset.count === "failed" ? failed : asked);
+      const count = Number(badges[mark.dataset.count]);
       mark.textContent = capped(count);
       mark.hidden = !count;
     }
