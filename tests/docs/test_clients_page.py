@@ -78,3 +78,36 @@ def test_the_table_of_a_worker_names_functions_settings_and_details_that_exist(
     assert called <= functions
     first = re.findall(r"`(\w+)`", chapter.split("`agent_settings(queue)`:")[1].split("|")[0])
     assert {"lease", "stop_grace", "max_log_bytes", "generation"} <= set(first) <= set(settings)
+
+
+# A call in the page, up to the end of its arguments; one pair of parentheses may stand in them.
+CALL = re.compile(r"(`|qwf\.)([a-z_]+)\(((?:[^()]|\([^()]*\))*)\)")
+
+
+def test_every_call_on_the_page_is_one_of_the_engine(db: psycopg.Connection[Any]) -> None:
+    """Names, named arguments, and arguments in their order are as the catalogue has them."""
+    has = dict(
+        db.execute(
+            "select proname, array(select n from unnest(proargnames, coalesce(proargmodes::text[],"
+            " array_fill('i'::text, array[pronargs]))) a (n, mode) where mode = 'i')"
+            " from pg_proc where pronamespace = 'qwf'::regnamespace"
+        ).fetchall()
+    )
+    calls_of_page = CALL.findall(PAGE)
+    wrong = []
+    for mark, name, arguments in calls_of_page:
+        if name not in has:
+            wrong += [f"{name}()"] if mark == "qwf." else []
+            continue
+        given = [part.strip() for part in arguments.split(",")] if arguments.strip() else []
+        named = set(re.findall(r"\b([a-z_]+) =>", arguments))
+        wrong += [f"{name}({one} =>)" for one in sorted(named - set(has[name]))]
+        plain = [part for part in given if re.fullmatch(r"[a-z_]+", part)]
+        if mark == "`" and plain == given and plain != has[name][: len(plain)]:
+            wrong.append(f"{name}({arguments}), which has {has[name]}")
+    assert wrong == []
+    assert len([name for _, name, _ in calls_of_page if name in has]) > 60
+    relations = {name for (name,) in db.execute(
+        "select relname from pg_class where relnamespace = 'qwf'::regnamespace")}  # fmt: skip
+    named_ones = set(re.findall(r"\bqwf\.([a-z_]+)\b(?!\()", PAGE))
+    assert named_ones - relations - has.keys() <= {"acting_for"}  # a setting of the session

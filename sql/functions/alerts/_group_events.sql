@@ -3,7 +3,9 @@
 -- Guarantees: Events of a group have the same kind, names, subject and status, and what was asked
 --   or given up the same job; p_single: each event is a group, with its labels. Of a group, the
 --   last 1,001 times are kept. Without a rule it reads only events whose producer has named a
---   receiver.
+--   receiver. What fails in a job or run that an alert made counts as alert_failed, unless the rule
+--   of that alert is itself about alert_failed: so no message leads to another one without end.
+--   Null as kind of a group: it opens nothing.
 -- Called by: _number_and_match.
 
 begin;
@@ -32,7 +34,13 @@ begin
     from heard h
     group by h.kind, h.names, h.subject, h.status, h.child, h.one
   )
-  select g.kind, _qwf.alert_kind(g.kind, g.names ->> 'alert', g.status), g.names, g.subject,
+  select g.kind, case
+      when g.names ->> 'alert' is null then g.kind
+      when (g.kind in ('job_failed', 'alert_failed') or g.status = 'failed') and not exists (
+        select from qwf.alerts a
+        where a.name = g.names ->> 'alert' and 'alert_failed' = any (a.kinds))
+        then 'alert_failed' end,
+    g.names, g.subject,
     g.status, g.child, l.labels, e.run_id, e.job_id, g.events, g.first_at, g.last_at, g.first_seq,
     g.last_seq, array(select t from unnest(g.times) t order by t desc limit 1001)
   from grouped g

@@ -2,7 +2,7 @@
 -- Purpose: Lists the workflows of which no run has completed for longer than expect.every.
 -- Guarantees: Reads the current version of each workflow that expects it, and one row of
 --   usual_times.
--- Called by: _doctor_late, _judge_workflows.
+-- Called by: _doctor_late, _judge.
 
 begin;
 

@@ -5,7 +5,7 @@
 --   null: p_kind was told by another function, and only the end is told here; p_end null: the end
 --   is no event. Returns how many events it wrote.
 -- Locks: the rows of open_states of this kind; the caller has locked the row of _qwf.judged.
--- Called by: _judge_queues, _judge_workflows.
+-- Called by: _judge.
 
 begin;
 

@@ -10,14 +10,22 @@ create function _qwf.check_retry(p_run qwf.runs) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_above bigint := (select j.run_id from qwf.jobs j where j.id = p_run.parent_id);
 begin
   if p_run.finished_at is null then
     raise exception using errcode = 'QW002', message = 'the run is not over',
       detail = format('run %s is %s', p_run.id, p_run.status),
       hint = 'wait for its end, or cancel it first';
-  end if;
-  perform _qwf.refuse_child(p_run);
-  if exists (select from qwf.jobs j where j.run_id = p_run.id and j.finished_at is null) then
+  elsif p_run.depth > 0 and v_above is null then
+    raise exception using errcode = 'QW002', message = 'the step of the run is gone',
+      detail = format('run %s ran for job %s, which is deleted', p_run.id, p_run.parent_id),
+      hint = 'its workflow may be enqueued by itself: qwf.enqueue_run()';
+  elsif v_above is not null then  -- its own result belongs to that one
+    raise exception using errcode = 'QW002', message = format('the run is part of run %s', v_above),
+      detail = format('run %s ran for a step of run %s', p_run.id, v_above),
+      hint = format('retry that run: select qwf.retry_run(%s)', v_above);
+  elsif exists (select from qwf.jobs j where j.run_id = p_run.id and j.finished_at is null) then
     raise exception using errcode = 'QW002', message = 'a body of the run is still running',
       detail = format('run %s is %s', p_run.id, p_run.status),
       hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';

@@ -5,7 +5,7 @@
 --   many are queued and whatever the statistics say, with the settings of count_jobs. Counts from
 --   the end of an index: the entries that claims leave behind while somebody holds a snapshot lie
 --   at its start. A queue with few jobs reads them once, because there may be thousands of queues.
--- Called by: count_jobs, _judge_queues, _record_queues.
+-- Called by: count_jobs, _judge, _record_queues.
 
 begin;
 

@@ -6,7 +6,7 @@
 -- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
 --   nobody. Attempts, answers and files are deleted with their job, and nothing else ever deletes
 --   them. Live logs that nobody follows are deleted. Statistics by the hour stay.
--- Locks: terminal runs and jobs, workers and minutes, that nobody else has locked.
+-- Locks: terminal runs and jobs, signals, workers and minutes, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
 
 begin;
@@ -34,8 +34,13 @@ begin
   v_done := jsonb_build_object(
     'runs', _qwf.prune_runs(prune.max_rows), 'jobs', _qwf.prune_jobs(prune.max_rows),
     'events', _qwf.prune_events(prune.max_rows), 'firings', _qwf.prune_firings(prune.max_rows),
-    'signals', _qwf.prune_signals(v_now, prune.max_rows),
     'alerts', _qwf.prune_alerts(v_now, prune.max_rows));
+  delete from qwf.signals s
+  where s.ctid = any (array(
+    select o.ctid from qwf.signals o
+    where o.keep_until <= v_now order by o.keep_until limit prune.max_rows for update skip locked));
+  get diagnostics v_count = row_count;
+  v_done := v_done || jsonb_build_object('signals', v_count);
   delete from qwf.workers w
   where w.id = any (array(
     select o.id from qwf.workers o

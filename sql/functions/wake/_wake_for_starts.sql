@@ -2,7 +2,8 @@
 -- Purpose: Wakes sleepers of the queues where jobs wait for a limit whose rate has allowed starts
 --   again since this was last called.
 -- Guarantees: Wakes for what was allowed since then, not for starts that nobody has used for
---   longer: those jobs wait for something else.
+--   longer: those jobs wait for something else. Of keys it looks at 16, and not whether jobs of
+--   these keys wait: a sleeper of each queue with a line may look in vain.
 -- Notifies: as many sleepers of each such queue as there are starts, 16 at most.
 -- Called by: _tick_part.
 
@@ -20,6 +21,10 @@ declare
   v_now timestamptz := qwf.now();
   v_woken timestamptz := _qwf.last_start_wake(v_now);
   v_count int;
+  v_keys int := (
+    select count(*) from (
+      select from qwf.limit_keys k
+      where k.opens_at > v_woken and k.opens_at <= v_now order by k.opens_at limit 16) k);
 begin
   perform _qwf.wake_for_limit(l.name, n.starts)
   from qwf.limits l
@@ -33,10 +38,12 @@ begin
       limit 16) t) n
   where l.starts is not null and n.starts > 0;
   get diagnostics v_count = row_count;
-  v_count := v_count + _qwf.wake_for_openings(v_woken, v_now);
+  perform _qwf.wake(s.queue, v_keys)
+  from (select distinct z.queue from qwf.sleepers z) s
+  where v_keys > 0 and _qwf.next_band(s.queue, null, null) is not null;
   perform setval('qwf.last_start_wake', floor(extract(epoch from v_now) * 1000)::bigint)
   where exists (select from qwf.limits l where l.starts is not null);
-  return least(v_count, 99);
+  return least(v_count + v_keys, 99);
 end $$;
 
 commit;

@@ -6,6 +6,7 @@ import time
 
 from qwf_agent.cli.worker_check.check import check
 from qwf_agent.cli.worker_check.kit import ME, Kit
+from qwf_agent.cli.worker_check.process import Process
 from qwf_agent.cli.worker_check.starting import timed_starts
 from qwf_agent.look import connection
 
@@ -40,10 +41,7 @@ def heartbeat(kit: Kit) -> str:
 )
 def takeover(kit: Kit) -> str:
     """Kill one of two workers in the middle of a body."""
-    first = kit.worker()
-    job = kit.enqueue("check.sleep", {"seconds": 2})
-    kit.starts(job)
-    second = kit.start()
+    job, first, second = _of_two(kit, seconds=2)
     first.kill()
     killed = time.monotonic()
     row = kit.completes(job, kit.times["lease"] + 20)
@@ -61,10 +59,7 @@ def takeover(kit: Kit) -> str:
 )
 def frozen(kit: Kit) -> str:
     """Stop one of two workers (SIGSTOP) until the other has its job; let it go on (SIGCONT)."""
-    first = kit.worker()
-    job = kit.enqueue("check.sleep", {"seconds": 4})
-    kit.starts(job)
-    second = kit.start()
+    job, first, second = _of_two(kit, seconds=4)
     first.freeze()
     try:
         kit.until(lambda: kit.attempts(job), bool, kit.times["lease"] + 10)
@@ -107,6 +102,15 @@ def fenced(kit: Kit) -> str:
     row = kit.job(job)
     kit.expect(row["output"] == {"by": "the kit"}, f"The output is {row['output']!r}.")
     return "It stopped the body, its report did not count, and it went on with the next job."
+
+
+def _of_two(kit: Kit, seconds: float) -> tuple[int, Process, Process]:
+    """A job whose body runs for so long, the worker that has it, and another one, which was there
+    before: it may take longer to start than the body runs."""
+    one, other = kit.worker(), kit.start()
+    job = kit.enqueue("check.sleep", {"seconds": seconds})
+    holds_it = kit.starts(job)["claimed_by"] == one.worker
+    return (job, one, other) if holds_it else (job, other, one)
 
 
 def _told_within(kit: Kit) -> float:
