@@ -126,6 +126,21 @@ BUGS = {
         "select m.remaining_deps > 0 from",
         "select false from",
     ),
+    "another try of a step begins with a new run": (
+        "_qwf.serve_run",
+        "v_job.run_id is not null and (v_old.status is distinct from 'failed'",
+        "v_job.run_id is not null and (true",
+    ),
+    "the run of a step goes on when the step is stopped": (
+        "_qwf.stop_children",
+        "and c.finished_at is null and c.ending is null",
+        "and false",
+    ),
+    "the run of a step keeps its old context": (
+        "_qwf.resume_child",
+        "_qwf.mend_run(p_run, p_graph, p_context, null)",
+        "_qwf.mend_run(p_run, p_graph, p_run.context, null)",
+    ),
     "keys share the starts of a limit": (
         "_qwf.pick_of_keys",
         "where s.name = k.name and u > p_round.now",

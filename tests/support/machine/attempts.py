@@ -19,6 +19,7 @@ class Attempts(State):
         if (beating := self.workers.get(worker)) and not beating.stopped:
             beating.seen = self.now
             beating.model = stats.get("current_model", beating.model)
+        self._release_switched_off(worker, list(tokens))
         verdicts = {}
         for token in tokens:
             job = self._holder(token)
@@ -32,6 +33,15 @@ class Attempts(State):
                 verdicts[token] = "ok"
                 job.lease_until = self.now + (lease or LEASE)
         return verdicts
+
+    def _release_switched_off(self, worker: str, tokens: list[str]) -> None:
+        """A worker that is off hard, and stops no bodies itself, has its jobs taken away."""
+        known = self.workers.get(worker)
+        if known is None or not self.is_off(known.host) or known.host not in self.hard:
+            return
+        held = [job for token in tokens if (job := self._holder(token)) is not None]
+        held = [job for job in held if job.worker == worker and job.id not in self.locked_jobs]
+        self._conclude([Report(job.id, str(job.token), "released", error="off") for job in held])
 
     def progress(self, token: str) -> str:
         job = self._holder(token)

@@ -18,7 +18,7 @@ class Children(State):
     """Runs inside runs."""
 
     def _report_and_serve(self) -> bool:
-        """What follows for other runs once events are applied; whether something of it waits."""
+        """Report and serve once events are applied; return True if something that follows waits."""
         waits = False
         while self.over:
             over, self.over = self.over, []
@@ -131,7 +131,7 @@ class Children(State):
         return run
 
     def _resume_child(self, job: Job, run: Run) -> None:
-        """What failed runs again, and what reads a value of the context that has changed."""
+        """Run again what failed, and what reads a value of the context that has changed."""
         run.parent_attempt, run.priority = job.attempt, job.priority
         again = self._changes(run, job.context)
         run.context = job.context

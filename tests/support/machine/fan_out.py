@@ -1,4 +1,4 @@
-"""What follows from the end of nodes: others open, runs end."""
+"""Consequences of the end of nodes: others open, runs end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.machine.state import (
 
 
 class FanOut(State):
-    """What follows from the end of nodes: others open, runs end."""
+    """Consequences of the end of nodes: others open, runs end."""
 
     def _dispatch(self, events: dict[int, list[tuple[int, str]]]) -> set[int]:
         """Applies events to the runs that are free; the others keep them, and are returned."""

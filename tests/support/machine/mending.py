@@ -1,4 +1,4 @@
-"""What failed runs again."""
+"""Retries: what failed runs again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.machine.workflows import DEADLINES
 
 
 class Mending(State):
-    """What failed runs again."""
+    """Retries: what failed runs again."""
 
     def retry_jobs(self, listed: Iterable[int]) -> Verdicts:
         """Jobs before runs, each in the order of their keys; a run once for all its nodes."""

@@ -1,4 +1,4 @@
-"""What time brings about."""
+"""The work of time: what becomes due, lapses, expires and is pruned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from support.machine.state import OVER, RETENTION, WAITING, Run, State
 
 
 class Passing(State):
-    """What time brings about."""
+    """The work of time: what becomes due, lapses, expires and is pruned."""
 
     def promote_due(self) -> int:
         due = [

@@ -1,4 +1,4 @@
-"""What people and programs ask for: answers, cancels, changes, limits."""
+"""Requests of people and programs: answers, cancels, changes, limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from support.machine.workflows import WORKFLOWS, expand
 
 
 class People(State):
-    """What people and programs ask for: answers, cancels, changes, limits."""
+    """Requests of people and programs: answers, cancels, changes, limits."""
 
     def submit_input(self, run_id: int, name: str, value: Json) -> Refused | None:
         run = self.runs.get(run_id)
@@ -163,11 +163,13 @@ class People(State):
             return WRONG_STATE
         return job
 
-    def switch(self, host: str, state: str, until: datetime | None) -> Refused | None:
+    def switch(self, host: str, state: str, until: datetime | None, policy: str) -> Refused | None:
         if until is not None and until <= self.now:
             return INVALID
         self.off.pop(host, None)
+        self.hard.discard(host)
         if state == "off":
+            self.hard |= {host} if policy == "hard" else set()
             self.off[host] = until
         return None
 

@@ -1,4 +1,4 @@
-"""What the model holds, and what every part of it uses."""
+"""The state of the model, and what every part of it uses."""
 
 from __future__ import annotations
 
@@ -222,6 +222,7 @@ class State:
     starts: list[tuple[str, datetime]] = field(default_factory=list)  # of limits with a rate
     workers: dict[str, Worker] = field(default_factory=dict)  # by id
     off: dict[str, datetime | None] = field(default_factory=dict)  # hosts, until when
+    hard: set[str] = field(default_factory=set)  # those whose bodies are to stop at once
     unnamed: int = 0  # elements whose id the database has not told yet count down from 0
     locked_jobs: frozenset[int] = frozenset()  # by a transaction somebody has open
     locked_runs: frozenset[int] = frozenset()

@@ -747,7 +747,7 @@ class Machine(RuleBasedStateMachine):
         until = None if seconds is None else main.model.now + timedelta(seconds=seconds)
         query = "select qwf.worker_control(%s, 'cpu', %s, %s, until => %s)::text"
         got = main.one(query, host, state, policy, until) or None
-        wanted = main.model.switch(host, state, until)
+        wanted = main.model.switch(host, state, until, policy)
         require(got == wanted, "worker_control answers", got, wanted)
 
     def _suspend_worker(self, main: Session, number: int, which: int) -> None:

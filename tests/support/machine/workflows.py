@@ -50,7 +50,7 @@ class Node:
 
     @property
     def context_keys(self) -> set[str]:
-        """What its inputs read of the context."""
+        """Keys of the context that its inputs read."""
         return set(keys_read(self.inputs))
 
     @property
