@@ -12,7 +12,7 @@ from starlette.requests import Request
 from qwf_agent.look.draw import words
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import graph, graph_nodes
-from qwf_agent.web.pages import tell
+from qwf_agent.web.pages import tell, tracked
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, OF_ENDED, SHOWN, STATES, TABS
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -131,7 +131,9 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     failed += sum((node["counts"] or {}).get("failed", 0) for node in nodes)
     is_over = run["status"] in ENDED
     cleaned = await look.rows(CLEANED_UP, run=run["id"]) if is_over else []
-    tabs = [name for name in TABS if name not in OF_ENDED or (is_over and nodes)]
+    hidden = set() if await tracked.has_any(look, run) else {"tracked"}
+    hidden |= set() if is_over and nodes else set(OF_ENDED)
+    tabs = [name for name in TABS if name not in hidden]
     chosen = tab if tab in tabs else tabs[0]
     shown = {
         "run": run,
