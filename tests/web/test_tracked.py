@@ -42,7 +42,7 @@ def test_a_job_shows_a_chart_for_each_name_and_what_is_left_out(visit: Visit, db
     page = visit("viewer").text(f"/jobs/{job}")
     assert 'aria-label="loss: last 0.25 at step 3, lowest 0.25, highest 0.9"' in page
     assert "<strong>&lt;b&gt;</strong>" in page
-    assert page.count('<path class="line-') == 3
+    assert page.count('<path class="hue-') == 3
     assert "3 of 9 points" in page
     assert "2 more names are not kept" in page
 
@@ -58,9 +58,10 @@ def test_a_run_has_a_tab_if_a_node_has_tracked_something(visit: Visit, db: Db) -
     jobs = [row[0] for row in db.execute(claimed)]
     for job in jobs:
         track(db, job, loss=[[1, 0.9], [2, 0.5]])
-    assert "show=tracked" in visitor.text(f"/runs/{run}")
-    page = visitor.text(f"/runs/{run}?show=tracked")
-    assert page.count('<path class="line-') == 2
+    page = visit("viewer").text(f"/runs/{run}?show=tracked")
+    assert f'href="/runs/{run}?show=tracked" aria-current="page"' in page
+    assert page.count('<i class="hue-1"') == 1
+    assert page.count('<path class="hue-') == 2
     assert all(f'href="/jobs/{job}"' in page for job in jobs)
 
 

@@ -23,7 +23,7 @@ class DrawnLine:
 
 
 @dataclass(frozen=True)
-class Chart:
+class TrackedChart:
     """One name: its lines, the ends of its scales in words, and what it says to who cannot see
     it."""
 
@@ -36,7 +36,7 @@ class Chart:
     said: str
 
 
-def draw(rows: Sequence[Mapping[str, Any]]) -> list[Chart]:
+def draw(rows: Sequence[Mapping[str, Any]]) -> list[TrackedChart]:
     """A chart for each name, from rows of series_overview in their order."""
     names: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -51,7 +51,7 @@ def spelled(value: float | None) -> str:
     return f"{value:,.0f}" if value == int(value) and abs(value) < 1e9 else f"{value:.4g}"
 
 
-def _chart(name: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
+def _chart(name: str, rows: Sequence[Mapping[str, Any]]) -> TrackedChart:
     steps = [step for row in rows for step, _ in row["points"]] or [0.0]
     values = [value for row in rows for _, value in row["points"] if value is not None]
     low, high = min(values, default=0.0), max(values, default=0.0)
@@ -64,7 +64,7 @@ def _chart(name: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
         f"{name}: last {lines[0].last} at step {spelled(rows[0]['last_step'])},"
         f" lowest {ends[0]}, highest {ends[1]}"
     )
-    return Chart(name, lines, *ends, said)
+    return TrackedChart(name, lines, *ends, said)
 
 
 def _scale(low: float, high: float, size: int) -> tuple[float, float]:
