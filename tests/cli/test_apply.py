@@ -351,3 +351,20 @@ def test_a_file_may_give_each_argument_of_a_schedule(db: psycopg.Connection[Any]
     query = "select unnest(proargnames) from pg_proc where oid = 'qwf.create_schedule'::regproc"
     arguments = {name for (name,) in db.execute(query)}
     assert arguments == definition_files.SCHEDULE_KEYS | {"name"}
+
+
+def test_the_order_of_properties_goes_along(
+    on_db: Cli, tmp_path: Path, db: psycopg.Connection[Any]
+) -> None:
+    """The database sorts the keys of an object; a form shows them as the file has them."""
+    (tmp_path / "w.json").write_text(
+        '{"name": "w", "steps": [], "inputs": {"type": "object", "properties":'
+        ' {"street": {"type": "object", "properties": {"b": {}, "a": {}}}, "zip": {}, "note": {}}}}'
+    )
+    on_db("apply", str(tmp_path))
+    ((order, inner),) = db.execute(
+        "select definition #> '{inputs,properties_order}',"
+        " definition #> '{inputs,properties,street,properties_order}' from qwf.workflows"
+    ).fetchall()
+    assert (order, inner) == (["street", "zip", "note"], ["b", "a"])
+    assert "unchanged" in on_db("apply", str(tmp_path)).stdout

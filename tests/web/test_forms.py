@@ -703,6 +703,10 @@ def test_fields_that_must_be_filled_in_come_first_in_the_order_of_required() -> 
     schema = {"type": "object", "properties": properties, "required": ["title", "copies"]}
     keys = [field.key for field in from_schema(schema).fields]
     assert keys == ["title", "copies", "tags", "paper"]
+    ordered = schema | {"properties_order": ["tags", "copies", "title"]}
+    assert [field.key for field in from_schema(ordered).fields] == [
+        "tags", "copies", "title", "paper",
+    ]  # fmt: skip
 
 
 def test_a_description_ends_before_the_next_sentence() -> None:

@@ -20,7 +20,7 @@ LONGEST_LINE = 1 << 16
 Point = tuple[float, float | None]
 
 
-class Line:
+class TrackedLine:
     """The points of one name. At most MOST_POINTS are kept, as far apart as each other, and the
     last."""
 
@@ -56,7 +56,7 @@ class Tracker:
 
     def __init__(self, send: Callable[[str], None]) -> None:
         self._send = send
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, TrackedLine] = {}
         self._left_out: set[str] = set()
         self._calls = 0
         self._is_new = False
@@ -110,7 +110,7 @@ class Tracker:
         if name in self._lines or name in self._left_out:
             return False
         if len(self._lines) < MOST_NAMES:
-            self._lines[name] = Line()
+            self._lines[name] = TrackedLine()
             return False
         if len(self._left_out) < MOST_POINTS:
             self._left_out.add(name)

@@ -14,6 +14,7 @@ from psycopg import sql
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
+from qwf_agent.cli import property_order
 from qwf_agent.look import hints, strict_json, yaml_files
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def _read(path: Path) -> list[DefinitionFile]:
             'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps"),'
             ' nor limits (an object with "limits")'
         )
-    return [DefinitionFile(path, kinds[0], found)]
+    return [DefinitionFile(path, kinds[0], property_order.with_order(found))]
 
 
 def _limits(found: dict[str, Any]) -> list[dict[str, Any]]:

@@ -15,7 +15,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from qwf_agent.app.values import moment
-from qwf_agent.cli import addresses, arguments, errors, follow, output, retry_plan, signal, usual
+from qwf_agent.cli import (
+    addresses,
+    arguments,
+    errors,
+    follow,
+    left_by_jobs,
+    output,
+    retry_plan,
+    signal,
+    usual,
+)
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.look import connection, links, query
 from qwf_agent.look import draw as drawing
@@ -135,6 +145,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
         else:
             continue
         output.show(Text(hint, "bright_black"))
+    left_by_jobs.show_tracked(conn, run)
     follow.show_files(conn, run)
 
 
@@ -205,9 +216,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
         "events": connection.many(
             conn, "select * from qwf.event_overview where job_id = %s order by id", (job,)
         ),
-        "files": connection.many(
-            conn, "select * from qwf.file_overview where job_id = %s order by file_no", (job,)
-        ),
+        **left_by_jobs.read(conn, job),
     }
     if as_json:
         output.show_json({"job": found[0], **past})
@@ -367,12 +376,7 @@ def _show_job(
             row = {**row, "error": None}
         if row["error"] or row["log_tail"]:
             output.show(drawing.attempt(row, log_lines=None if number else LOG_LINES))
-    if past["files"]:
-        output.show(Text("\nfiles", "bright_black"))
-        rows = [
-            {**row, "file": row["rel_path"], "size": row["size_bytes"]} for row in past["files"]
-        ]
-        output.show(drawing.rows(["file", "kind", "size", "host"], rows, ""))
+    left_by_jobs.show(past)
 
 
 def _reasons(conn: Connection, job: int) -> list[str]:

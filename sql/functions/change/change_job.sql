@@ -2,9 +2,9 @@
 -- Purpose: Changes priority, queue, limit or time of a waiting job, or puts it before all others;
 --   or names the receiver that hears of a job or run that is not over.
 -- Guarantees: A null argument changes nothing; an empty limit_by takes the job out of its limit. A
---   run_at in the future makes the job scheduled, one in the past makes it queued. With run_next it is due now and the next of its queue, until it is
---   claimed; its priority stays. notify alone does not need a job that waits; of a node it is that
---   of its run; an empty text removes it.
+--   run_at in the future makes the job scheduled, one in the past makes it queued. With run_next it
+--   is due now and the next of its queue, until it is claimed; its priority stays. notify alone does
+--   not need a job that waits; of a node it is that of its run; an empty text removes it.
 -- Locks: the new limit, against being dropped; for notify the run, or the job; then the job, if it
 --   is free.
 -- Notifies: a sleeper of the queue.

@@ -52,7 +52,8 @@ return jsonb '{
       "unit": "string"},
     "file": {"accept": ["string", "array"], "multiple": "boolean", "library": "any"},
     "json": {}},
-  "schema": {"type": ["string", "array"], "properties": "object", "required": "array",
+  "schema": {"type": ["string", "array"], "properties": "object",
+    "properties_order": "array", "required": "array",
     "items": "object", "additionalProperties": "boolean", "enum": "array", "default": "any",
     "pattern": "string", "minimum": "number", "maximum": "number", "minLength": "integer",
     "maxLength": "integer", "title": "string", "description": "string", "examples": "any"}}';

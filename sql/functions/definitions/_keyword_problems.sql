@@ -34,11 +34,12 @@ begin
     ) rule (path, violated, problem)
     where rule.violated
     union all
-    select format('.required[%s]', r.place - 1),
+    select format('.%s[%s]', k.key, r.place - 1),
       case jsonb_typeof(r.name) when 'string' then 'is not among the properties'
         else 'must be a string' end,
       null
-    from jsonb_array_elements(_qwf.as_list(p_schema -> 'required'))
+    from unnest('{required,properties_order}'::text[]) k (key)
+    cross join lateral jsonb_array_elements(_qwf.as_list(p_schema -> k.key))
       with ordinality as r (name, place)
     where jsonb_typeof(r.name) <> 'string'
       or (jsonb_typeof(p_schema -> 'properties') = 'object'

@@ -1,5 +1,5 @@
 begin;
-select plan(18);
+select plan(19);
 
 select results_eq(format('select qwf_test.problems(%L, %L)', 'pipeline', jsonb_build_object(
     'name', 'p', 'nodes', jsonb '[]', 'inputs', jsonb_build_object('properties',
@@ -19,6 +19,8 @@ from (values
   ('{"minimum": "3"}', '.minimum: must be of type number, not string'),
   ('{"required": ["y"], "properties": {"z": {}}}', '.required[0]: is not among the properties'),
   ('{"required": [1]}', '.required[0]: must be a string'),
+  ('{"properties_order": ["z", "y"], "properties": {"z": {}}}',
+    '.properties_order[1]: is not among the properties'),
   ('{"items": []}', '.items: must be of type object, not array'),
   ('{"items": {"tpye": "string"}}', '.items.tpye: unknown key'),
   ('{"type": "string", "default": 5}', '.default: must be of type string, not number'),

@@ -30,6 +30,7 @@ class Schema(TypedDict, total=False):
     enum: Sequence[Any]
     default: Any
     properties: Mapping[str, Schema]
+    properties_order: Sequence[str]
     required: Sequence[str]
     additionalProperties: bool
     items: Schema

@@ -307,9 +307,10 @@ def _group(field: Field, schema: Mapping[str, Any], value: Any, level: int) -> F
     ):
         return _json(field, value, schema)
     required = schema.get("required") or []
-    # jsonb sorts the keys of an object by their length. A list keeps its order: so the fields that
-    # a person has to fill in come first, in the order of `required`.
-    keys = [*dict.fromkeys(key for key in required if key in properties)]
+    # jsonb sorts the keys of an object by their length. A list keeps its order: `properties_order`,
+    # else the fields that a person has to fill in come first, in the order of `required`.
+    order = schema.get("properties_order") or required
+    keys = [*dict.fromkeys(key for key in order if key in properties)]
     keys += [key for key in properties if key not in keys]
     fields = [
         _of_schema(

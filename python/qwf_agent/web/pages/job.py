@@ -13,7 +13,7 @@ from qwf_agent.look import masking, values
 from qwf_agent.look.draw import words
 from qwf_agent.look.query import MOST_ID
 from qwf_agent.web.forms import exact_json
-from qwf_agent.web.pages import tell, waiting
+from qwf_agent.web.pages import tell, tracked, waiting
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
 from qwf_agent.web.site.page import Data, NotFoundError, Page
@@ -121,11 +121,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     job = await look.row(JOB, job=number) if number <= MOST_ID else None
     if job is None:
         raise NotFoundError(await missing(look, number))
-    attempts, events, listed, stored = await asyncio.gather(
+    attempts, events, listed, stored, numbers = await asyncio.gather(
         look.rows(ATTEMPTS, job=number),
         look.rows(EVENTS, job=number),
         look.rows(FILES, job=number),
         look.rows(VALUES, job=number),
+        tracked.of_job(look, job),
     )
     given = {row["name"]: shown(row) for row in stored}
     texts = {row["name"]: row["text"] for row in stored}
@@ -143,6 +144,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "pictures": files.pictures(request.app.state.files, listed),
         "elements": await look.rows(ELEMENTS, job=number) if job["elements"] is not None else [],
         "log": await look.row(LOG, job=number) if job["status"] == "running" else None,
+        "tracked": numbers,
         "receivers": await tell.of_job(look, job),
         "follow": request.query_params.get("follow") != "no",
     }

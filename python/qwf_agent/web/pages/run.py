@@ -13,7 +13,7 @@ from starlette.requests import Request
 from qwf_agent.look.draw import words
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import graph, graph_nodes
-from qwf_agent.web.pages import tell
+from qwf_agent.web.pages import tell, tracked
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, OF_ENDED, SHOWN, STATES, TABS
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -129,13 +129,15 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     run = await find(request, look)
     given = request.query_params
     tab = given.get("show", "compare" if "against" in given else TABS[0])
-    nodes = await nodes_of(look, run)
+    nodes, has_tracked = await asyncio.gather(nodes_of(look, run), tracked.has_any(look, run))
     counts = Counter(node["state"] for node in nodes)
     bodies = [node for node in nodes if not (node["counts"] or {}).get("failed")]
     failed = sum(node["state"] == "failed" for node in bodies)
     failed += sum((node["counts"] or {}).get("failed", 0) for node in nodes)
     is_over = run["status"] in ENDED
-    tabs = [name for name in TABS if name not in OF_ENDED or (is_over and nodes)]
+    hidden = set() if has_tracked else {"tracked"}
+    hidden |= set() if is_over and nodes else set(OF_ENDED)
+    tabs = [name for name in TABS if name not in hidden]
     chosen = tab if tab in tabs else tabs[0]
     about, part = await asyncio.gather(
         _about(look, run, nodes, failed > 0), SHOWN[chosen](request, look, run, nodes)

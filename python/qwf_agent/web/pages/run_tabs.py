@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings.differences import differences
-from qwf_agent.web.pages import run_compare, run_timeline
+from qwf_agent.web.pages import run_compare, run_timeline, tracked
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import actions, files
@@ -140,6 +140,12 @@ async def _show_outputs(
     return {"outputs": steps}
 
 
+async def _show_tracked(
+    request: Request, look: Look, run: dict[str, Any], nodes: Rows
+) -> dict[str, Any]:
+    return await tracked.of_run(look, run)
+
+
 async def _show_files(
     request: Request, look: Look, run: dict[str, Any], nodes: Rows
 ) -> dict[str, Any]:
@@ -203,6 +209,7 @@ SHOWN = {
     "nodes": _show_nodes,
     "timeline": run_timeline.show,
     "outputs": _show_outputs,
+    "tracked": _show_tracked,
     "files": _show_files,
     "history": _show_history,
     "definition": _show_definition,

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site import files, send_file
+from qwf_agent.web.site import files, listed_table, send_file
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.handlers import Site
 from qwf_agent.web.site.page import NotFoundError, Page
@@ -21,7 +21,10 @@ FILE = "select * from qwf.file_overview f where f.job_id = %(job)s and f.file_no
 
 def routes(site: Site) -> tuple[Route, ...]:
     """The address of each file."""
-    return (Route(PAGE.path, site.person(partial(_send, site))),)
+    return (
+        Route(PAGE.path, site.person(partial(_send, site))),
+        Route(TABLE.path, site.person(partial(_show_table, site))),
+    )
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
@@ -76,4 +79,22 @@ async def _send(site: Site, request: Request, session: Session) -> Response:
     return await site.page(template, request, session, look, found, PAGE, status)
 
 
+async def _show_table(site: Site, request: Request, session: Session) -> Response:
+    """The first rows of a CSV file, or the page that says why not."""
+    look = Look(site.database)
+    page, status = TABLE, 200
+    template = TABLE.template
+    try:
+        found = await read(request, look)
+        found |= {"table": await listed_table.read(site.files, found["file"])}
+    except NotFoundError as error:
+        template, found, status = "not_found.html", {"why": str(error)}, 404
+    except files.FileRefused as error:
+        template, page = PAGE.template, PAGE
+        found |= {"why": str(error), "scp": error.scp}
+        status = error.status
+    return await site.page(template, request, session, look, found, page, status)
+
+
+TABLE = Page("/files/{job:int}/{number:int}/table", "listed_table.html", read)
 PAGE = Page("/files/{job:int}/{number:int}", "listed_file.html", read)

@@ -59,13 +59,9 @@ async def serve(
     pictures are shown, and of a text its first 256 kB.
     """
     where = place(row)
-    owner = FolderMark(
-        row["instance"], 1, row["run_id"], moment(row["created_at"].isoformat()), row["job_id"],
-        attempt=row["attempt"],
-    )  # fmt: skip
     is_text = show(row) == "text" and not download
     with _deadline(where):
-        file = await _in_thread(open_listed, roots, where, owner, row["size_bytes"])
+        file = await _in_thread(open_listed, roots, where, _owner(row), row["size_bytes"])
     try:
         with _deadline(where):
             start = await _in_thread(_start_of, file, TEXT_BYTES if is_text else 16)
@@ -77,6 +73,23 @@ async def serve(
     except BaseException:
         file.close()
         raise
+
+
+async def start_of(roots: Sequence[Root], row: Mapping[str, Any]) -> bytes:
+    """The first 256 kB of a listed file. Raises FileRefused."""
+    where = place(row)
+    with _deadline(where):
+        file = await _in_thread(open_listed, roots, where, _owner(row), row["size_bytes"])
+    with file, _deadline(where):
+        start: bytes = await _in_thread(_start_of, file, TEXT_BYTES)
+    return start
+
+
+def _owner(row: Mapping[str, Any]) -> FolderMark:
+    return FolderMark(
+        row["instance"], 1, row["run_id"], moment(row["created_at"].isoformat()), row["job_id"],
+        attempt=row["attempt"],
+    )  # fmt: skip
 
 
 @contextmanager
