@@ -9,6 +9,7 @@ create table qwf.pipelines (
   name text not null,
   version int not null check (version >= 1),
   definition jsonb not null,
+  workflow_names text[] not null default '{}',
   digest text not null,
   current boolean not null,
   registered_at timestamptz not null default clock_timestamp(),
@@ -22,6 +23,8 @@ comment on column qwf.pipelines.name is 'Name that workflow steps use.';
 comment on column qwf.pipelines.version is
   'Number of this content among those registered under the name, from 1.';
 comment on column qwf.pipelines.definition is 'The definition as registered.';
+comment on column qwf.pipelines.workflow_names is
+  'Workflows that its nodes run as runs of their own, sorted, each once.';
 comment on column qwf.pipelines.digest is
   'Digest of the content: the same content is the same version.';
 comment on column qwf.pipelines.current is

@@ -268,6 +268,21 @@ limits:
 """
 
 
+def test_a_workflow_comes_after_what_the_nodes_of_its_pipelines_run(
+    on_db: Cli, tmp_path: Path
+) -> None:
+    runs = {"name": "p", "nodes": [{"id": "n", "workflow": "z"}]}
+    steps = [{"id": "s", "kind": "pipeline", "pipeline": "p"}]
+    for one in (
+        runs,
+        {"name": "a", "steps": steps},
+        {"name": "z", "steps": [{"id": "x", "node": "x"}]},
+    ):
+        (tmp_path / f"{one['name']}.json").write_text(json.dumps(one))
+    applied = json.loads(on_db("apply", tmp_path, "--json").stdout)
+    assert [one["name"] for one in applied] == ["p", "z", "a"]
+
+
 def test_limits_come_before_the_pipelines_that_name_them(
     on_db: Cli, db: psycopg.Connection[Any], tmp_path: Path
 ) -> None:

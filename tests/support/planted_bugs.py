@@ -208,8 +208,8 @@ CHILD_BUGS = {
     ),
     "test_the_run_above_is_locked_while_a_run_ends": (
         "_qwf.report_runs",
-        "if not v_in_line then\n    return v_done.pending is not null;",
-        "if not v_in_line then\n    return false;",
+        "if v_in_line is not true then\n    return v_done.pending is not null;",
+        "if v_in_line is not true then\n    return false;",
     ),
     "test_two_runs_take_the_only_place_of_a_limit": (
         "_qwf.serve_runs",

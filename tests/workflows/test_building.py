@@ -65,7 +65,10 @@ def written(definition: Json) -> Definition:
 
     def a_pipeline() -> Json:
         for one in parts:
-            node(one.pop("id"), one.pop("node", None), **one)
+            if "workflow" in one:
+                run(one.pop("id"), one.pop("workflow"), **one)
+            else:
+                node(one.pop("id"), one.pop("node", None), **one)
         return outputs
 
     def a_workflow() -> Json:
@@ -414,3 +417,31 @@ def test_a_run_of_compiled_definitions_waits_for_what_it_reads(
         "made/sheet": "blocked", "made/thumbnail": "blocked", "made/thumbnail[0]": "queued",
         "made/thumbnail[1]": "queued",
     }  # fmt: skip
+
+
+def test_a_node_of_a_pipeline_runs_a_workflow(db: psycopg.Connection[Any]) -> None:
+    """`run()` in a pipeline is a node with `workflow`."""
+
+    @workflow("caption", inputs={"type": "object", "required": ["photo"]})
+    def caption(photo: Reference) -> Json:
+        return {"text": node("write", inputs={"photo": photo}).text}
+
+    @pipeline("album")
+    def album(photos: Reference) -> Json:
+        return {"texts": run("each", caption, map=photos, inputs={"photo": item})}
+
+    @workflow("show")
+    def show(photos: Reference) -> None:
+        step("made", album, inputs={"photos": photos})
+
+    assert album.compile()["nodes"] == [
+        {
+            "id": "each", "workflow": "caption", "map": {"$from": "pipeline.photos"},
+            "inputs": {"photo": {"$from": "item"}},
+        }
+    ]  # fmt: skip
+    for one in (caption, album, show):
+        db.execute(f"select qwf.register_{one.kind}(%s)", [Jsonb(one.compile())])
+    db.execute("""select qwf.enqueue_run('show', '{"photos": ["a", "b"]}')""")
+    rows = db.execute("select context ->> 'photo' from qwf.runs where depth = 1 order by id")
+    assert rows.fetchall() == [("a",), ("b",)]

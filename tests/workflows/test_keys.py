@@ -82,6 +82,7 @@ IDS = {"depends_on", "compensates"}
 # Objects that are data in Python, too; and parts of others in this table.
 DATA = {
     "option",
+    "workflow_node",
     "file",
     "inputs_schema",
     "on_gpu",

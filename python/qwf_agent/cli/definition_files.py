@@ -158,14 +158,14 @@ def load(folder: Path) -> list[DefinitionFile]:
 
 
 def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
-    """Limits and pipelines first, each workflow after those that its steps run, then schedules,
-    alerts last."""
+    """Limits and pipelines first, each workflow after those that its steps and the nodes of its
+    pipelines run, then schedules, alerts last."""
     last = {kind: place for place, kind in enumerate(NAMED_BY_FILE, 1)}
     waiting = sorted(found, key=lambda one: (last.get(one.kind, 0), one.kind))
     ordered: list[DefinitionFile] = []
     while waiting:
         left = {one.name for one in waiting if one.kind == "workflow"}
-        ready = [one for one in waiting if not left & _named(one, "workflow")] or waiting
+        ready = [one for one in waiting if not left & _runs(one, found)] or waiting
         ordered += ready
         waiting = [one for one in waiting if one not in ready]
     return ordered
@@ -195,7 +195,7 @@ def register(
     broken: set[str] = set()
     with conn.transaction() as whole:
         for one in definitions:
-            if broken & (_named(one, "pipeline") | _named(one, "workflow")):
+            if broken & (_named(one, "pipeline") | _runs(one, definitions)):
                 broken.add(one.name)
                 continue
             try:
@@ -276,14 +276,26 @@ def _limits(found: dict[str, Any]) -> list[dict[str, Any]]:
     return listed
 
 
+def _runs(one: DefinitionFile, found: list[DefinitionFile]) -> set[str]:
+    """The workflows that have to be registered before it."""
+    nodes = {pipe.name: _parts(pipe, "nodes") for pipe in found if pipe.kind == "pipeline"}
+    inlined = [node for name in _named(one, "pipeline") for node in nodes.get(name, [])]
+    return _named(one, "workflow") | {str(n["workflow"]) for n in inlined if "workflow" in n}
+
+
+def _parts(one: DefinitionFile, key: str) -> list[dict[str, Any]]:
+    """The nodes or steps that are objects."""
+    listed = one.content.get(key)
+    return [part for part in listed if isinstance(part, dict)] if isinstance(listed, list) else []
+
+
 def _named(one: DefinitionFile, key: str) -> set[str]:
     """The pipelines, or the workflows, that the steps of a workflow, or a schedule, name."""
     if one.kind == "schedule" and key == "workflow":
         return {str(one.content.get(key)).partition("@")[0]}
-    steps = one.content.get("steps")
-    if one.kind != "workflow" or not isinstance(steps, list):
+    if one.kind != "workflow":
         return set()
-    return {str(step[key]) for step in steps if isinstance(step, dict) and key in step}
+    return {str(step[key]) for step in _parts(one, "steps") if key in step}
 
 
 def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:

@@ -42,7 +42,7 @@ begin
       select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0)
     from qwf.graphs g
     where r.id = p_run.id and g.id = r.graph_id;
-    perform _qwf.insert_nodes(p_run.id, p_now);
+    perform _qwf.insert_nodes(array[p_run.id], p_now);
     v_nodes := p_run.node_count;
   end if;
   update qwf.runs r set deadline_at = v_deadline
@@ -54,7 +54,7 @@ begin
     where r.id = p_run.id;
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
     values (p_now, p_run.id, 'run_ended', p_run.workflow,
-      _qwf.run_ended('completed', p_now, p_now, null, p_job.id));
+      _qwf.run_ended('completed', p_now, p_now, null, p_job.run_id));
   end if;
   return v_nodes;
 end $$;

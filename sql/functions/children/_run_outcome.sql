@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/children/_run_outcome
 -- Purpose: Returns what a run that is over reports to its step: completed, error, fatal or
 --   cancelled, with its output or error.
--- Guarantees: The output is what the workflow declares; without outputs, the outputs of its last
+-- Guarantees: p_outputs: what the workflow declares; p_most: bytes of a value. The output is what the workflow declares; without outputs, the outputs of its last
 --   nodes in one object, where anything but an object stands under the id of its node. An output
 --   that cannot be resolved or is too large is fatal: another try would give the same.
 -- Called by: _report_runs.
@@ -9,14 +9,12 @@
 begin;
 
 create function _qwf.run_outcome(
-  p_run qwf.runs, out outcome text, out output jsonb, out error text)
+  p_run qwf.runs, p_outputs jsonb, p_most int, out outcome text, out output jsonb, out error text)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_outputs jsonb := (select g.outputs from qwf.graphs g where g.id = p_run.graph_id);
   v_found _qwf.resolution;
-  v_most int := (select s.max_value_bytes from qwf.settings s);
 begin
   outcome := case p_run.status
     when 'completed' then 'completed' when 'cancelled' then 'cancelled' else 'error' end;
@@ -24,15 +22,15 @@ begin
     error := format('run %s %s', p_run.id, case p_run.status
       when 'cancelled' then 'was cancelled' else 'failed' end) || coalesce(': ' || p_run.error, '');
     return;
-  elsif v_outputs is not null then
+  elsif p_outputs is not null then
     select f.* into v_found
     from (
       select coalesce(array_agg(n.idx) filter (where not r.is_files), '{}') as nodes,
         coalesce(array_agg(r.id) filter (where r.is_files), '{}') as files
-      from _qwf.nodes_read(v_outputs) r
+      from _qwf.nodes_read(p_outputs) r
       left join qwf.graph_nodes n on n.graph_id = p_run.graph_id and n.node_id = r.id) d
     cross join lateral _qwf.scope(p_run.id, d.nodes, d.files, false) s
-    cross join lateral _qwf.resolve(v_outputs, s.scope) f;
+    cross join lateral _qwf.resolve(p_outputs, s.scope) f;
   else
     select coalesce(jsonb_object_agg(e.key, e.value order by j.node_idx), '{}') into v_found.value
     from qwf.jobs j
@@ -47,9 +45,9 @@ begin
   output := v_found.value;
   error := coalesce(
     'outputs of run ' || p_run.id || ': ' || _qwf.resolution_error(v_found.error),
-    case when octet_length(output::text) > v_most then format(
+    case when octet_length(output::text) > p_most then format(
       'QW005: the output of run %s has %s bytes, at most %s fit', p_run.id,
-      octet_length(output::text), v_most) end);
+      octet_length(output::text), p_most) end);
   if error is not null then
     outcome := 'fatal';
     output := null;

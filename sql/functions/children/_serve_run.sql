@@ -5,7 +5,7 @@
 --   is a new run. If that last run is locked, or a body of it still stops, the job waits for 5
 --   seconds: nothing is waited for here, because the caller holds jobs. A run in line that is over
 --   takes its job out of the line. What the inputs or the definition forbid ends the attempt as
---   fatal.
+--   fatal. A job that is not queued any more is left as it is.
 -- Locks: the last run of the job, if it is free.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: errors that pass (see _is_passing_error).
@@ -27,7 +27,8 @@ declare
   v_context jsonb;
   v_served _qwf.served := (0, null, null);
 begin
-  select j.* into v_job from qwf.jobs j where j.id = p_picked.id;
+  select j.* into v_job from qwf.jobs j where j.id = p_picked.id and j.status = 'queued';
+  if not found then return v_served; end if;  -- the end of another picked one has cancelled it
   select r.* into v_old from qwf.runs r where r.parent_id = v_job.id order by r.id desc limit 1;
   v_context := coalesce(p_picked.inputs, v_job.inputs);
   v_graph := (
@@ -57,15 +58,14 @@ begin
       return v_served;
     end if;
   end if;
-  perform _qwf.start_attempt(v_job, v_context, p_secret, p_now);
+  perform _qwf.start_attempts(array[v_job.id], array[v_context], p_secret, p_now);
   begin
     if v_old.id is not null then
       v_served := (_qwf.resume_child(v_job, v_old, coalesce(v_graph, v_old.graph_id),
         case when v_job.run_id is null then v_old.context else v_context end, p_now),
         v_old.id, null);
     else
-      v_served.run_id := _qwf.insert_child(v_job, v_graph, v_context, p_now);
-      v_served.nodes := (select r.node_count from qwf.runs r where r.id = v_served.run_id);
+      v_served := _qwf.insert_child(v_job.id, v_graph, v_context, p_now);
     end if;
   exception
     when others then

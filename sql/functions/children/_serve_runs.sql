@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/children/_serve_runs
 -- Purpose: Starts runs that wait on the queue qwf.runs, in claim order and as the limits allow.
 -- Guarantees: Bounded by rows of nodes: it stops after p_nodes of them, with at least one run. What
---   was picked beyond that is only locked, and stays queued. Each run starts in a subtransaction of
---   its own, so a bad one ends alone. Does nothing inside itself: what starts while it runs may
+--   was picked beyond that is only locked, and stays queued. New runs start together; if that fails,
+--   and of a job that had a run before, each in a subtransaction of its own, so a bad one ends
+--   alone. Does nothing inside itself: what starts while it runs may
 --   queue runs, which the loop picks. Returns 100 or more only if there may be more.
 -- Locks: permits of limits, queued jobs, runs above that have not started, if they are free; then
 --   as _report_runs.
@@ -28,7 +29,8 @@ declare
   v_terms _qwf.claim_terms;
   v_pick _qwf.special_pick;
   v_nodes _qwf.nodes_read;
-  v_picked _qwf.picked;
+  v_rest _qwf.picked[];
+  v_new _qwf.started_children;
   v_served _qwf.served;
   v_taken _qwf.picked[];
   v_runs bigint[];
@@ -49,20 +51,27 @@ begin
     exit when coalesce(v_pick.jobs, '{}') = '{}';
     v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
     v_nodes := _qwf.resolve_inputs(v_pick.jobs, 'qwf.engine', v_now);
-    v_taken := '{}';
+    v_rest := v_nodes.jobs;
     v_runs := '{}';
-    foreach v_picked in array v_nodes.jobs loop
-      exit when v_spent >= p_nodes;
-      v_served := _qwf.serve_run(v_picked, v_secret, v_now);
-      v_spent := v_spent + v_served.nodes;
-      v_taken := v_taken || v_picked;
-      v_runs := v_runs || v_served.run_id;
-      perform _qwf.end_attempts(
-        array[(j.id, j.token, 'fatal', null, v_served.error, '{}')::_qwf.report])
-      from qwf.jobs j where j.id = v_picked.id and v_served.error is not null;
+    while v_rest <> '{}' and v_spent < p_nodes loop
+      v_new := _qwf.start_children(v_rest, p_nodes - v_spent, v_secret, v_now);
+      v_runs := v_runs || v_new.runs;
+      if v_new.count = 0 then
+        v_served := _qwf.serve_run(v_rest[1], v_secret, v_now);
+        v_new := (1, v_served.nodes, null);
+        v_runs := v_runs || v_served.run_id;
+        perform _qwf.end_attempts(
+          array[(j.id, j.token, 'fatal', null, v_served.error, '{}')::_qwf.report])
+        from qwf.jobs j where j.id = v_rest[1].id and v_served.error is not null;
+      end if;
+      v_spent := v_spent + v_new.nodes;
+      v_rest := v_rest[v_new.count + 1 :];
     end loop;
+    v_taken := v_nodes.jobs[: cardinality(v_nodes.jobs) - cardinality(v_rest)];
     v_count := v_count + cardinality(v_taken);
-    perform _qwf.start_runs(array(select t.run_id from unnest(v_taken) t), v_now);
+    if v_nodes.runs is not null then
+      perform _qwf.start_runs(array(select t.run_id from unnest(v_taken) t), v_now);
+    end if;
     if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;
     perform _qwf.report_runs(v_runs);
     exit when v_spent >= p_nodes  -- or none is left, and none was queued meanwhile

@@ -2,7 +2,7 @@
 -- Purpose: Reports a workflow that would run itself, and runs that would be nested too deeply.
 -- Guarantees: Counts down from the workflow and up to those that run it, so no tree of more than 8
 --   levels below its top can be registered, in whatever order.
--- Called by: register_workflow.
+-- Called by: register_pipeline, register_workflow.
 
 begin;
 
@@ -17,13 +17,14 @@ as $$
     select c, d.depth + 1, d.path || ' -> ' || c
     from down d
     join qwf.workflows w on w.name = d.name and w.current
-    cross join lateral unnest(w.workflow_names) c
+    cross join lateral unnest(_qwf.child_names(w.workflow_names, w.pipeline_names)) c
     where d.name <> p_name and d.depth < 10
   ), up (name, depth) as (
     select p_name, 0
     union
     select w.name, u.depth + 1
-    from up u join qwf.workflows w on w.current and u.name = any (w.workflow_names)
+    from up u join qwf.workflows w on w.current 
+      and u.name = any (_qwf.child_names(w.workflow_names, w.pipeline_names))
     where u.depth < 10
   ), cycle as (
     select min(d.path) as path from down d where d.name = p_name

@@ -13,10 +13,14 @@ as $$
 declare
   v_keys constant jsonb := _qwf.definition_keys();
   v_retry constant jsonb := _qwf.as_object(p_node -> 'retry');
-  v_runs constant boolean := p_node -> 'kind' = '"workflow"' and p_path like 'steps%';
+  v_in_pipeline constant boolean := p_path not like 'steps%';
+  v_runs constant boolean := case when v_in_pipeline then p_node ? 'workflow'
+    else p_node -> 'kind' = '"workflow"' end;
 begin
   return query select * from _qwf.key_problems(p_node, case
-    when v_runs then (v_keys -> 'step') || (v_keys -> 'workflow step') else v_keys -> 'node' end,
+    when v_runs then (v_keys -> 'step') || (v_keys -> 'workflow step') || case when v_in_pipeline
+      then '{"outputs": ["array", "object"]}' else '{}' end::jsonb
+    else v_keys -> 'node' end,
     case when v_runs then '{id,workflow}' else '{id}' end::text[], p_path);
   return query
     select * from _qwf.key_problems(v_retry, v_keys -> 'retry', '{}', p_path || '.retry');

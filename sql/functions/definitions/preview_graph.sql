@@ -32,7 +32,7 @@ begin
   into v_known, v_versions
   from qwf.pipelines p
   where p.name in (select i.item ->> 'pipeline' from _qwf.items(v_workflow -> 'steps') i);
-  v_known := v_known || _qwf.known_children(v_workflow);
+  v_known := v_known || _qwf.known_children(v_workflow, v_known);
   v_bad := _qwf.given_problems(v_given) || case
     when jsonb_typeof(preview_graph.pipelines) <> 'object'
       then jsonb '[{"path": "pipelines", "message": "must be an object of definitions by name"}]'

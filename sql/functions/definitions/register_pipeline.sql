@@ -37,8 +37,9 @@ begin
   where p.name = v_definition ->> 'name' and p.definition = v_definition
   returning p.version into v_version;
   if v_version is null then
-    insert into qwf.pipelines (name, version, definition, digest, current)
+    insert into qwf.pipelines (name, version, definition, workflow_names, digest, current)
     select v_definition ->> 'name', coalesce(max(p.version), 0) + 1, v_definition,
+      _qwf.runs_below(v_definition -> 'nodes'),
       encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
     from qwf.pipelines p
     where p.name = v_definition ->> 'name'
@@ -48,6 +49,12 @@ begin
   perform _qwf.record_change('definition_changed', v_definition ->> 'name',
     jsonb_build_object('version', v_before), jsonb_build_object('version', v_version),
     '{"of": "pipeline"}');
+  perform _qwf.raise_problems('QW003', 'invalid pipeline definition', array(
+    select (format('workflow %s', w.name), n.problem, n.hint)::_qwf.problem
+    from qwf.workflows w
+    cross join lateral _qwf.nesting_problems(
+      w.name, _qwf.child_names(w.workflow_names, w.pipeline_names)) n
+    where w.current and v_definition ->> 'name' = any (w.pipeline_names)));
   perform _qwf.recompile(v_definition ->> 'name');
   return v_version;
 end $$;

@@ -23,6 +23,7 @@ declare
   v_children record;
   v_names text[];
   v_child_names text[];
+  v_below text[];  -- with those that its pipelines run
   v_known jsonb;
   v_problems _qwf.problem[];
   v_graph jsonb;
@@ -36,15 +37,12 @@ begin
     from _qwf.items(v_definition -> 'steps') i
     where i.item ->> 'kind' = 'pipeline' and i.item ? 'pipeline'
     order by 1);
-  v_child_names := array(
-    select distinct (i.item ->> 'workflow') collate "C"
-    from _qwf.items(v_definition -> 'steps') i
-    where i.item ->> 'kind' = 'workflow' and i.item ? 'workflow'
-    order by 1);
+  v_child_names := _qwf.runs_below(v_definition -> 'steps');
+  v_below := _qwf.child_names(v_child_names, v_names);
   perform _qwf.raise_problems('QW003', 'invalid workflow definition', array(
-    select p from _qwf.nesting_problems(v_definition ->> 'name', v_child_names) p));
+    select p from _qwf.nesting_problems(v_definition ->> 'name', v_below) p));
   v_pipelines := _qwf.current_pipelines(v_names);
-  v_children := _qwf.current_children(v_child_names);
+  v_children := _qwf.current_children(v_below);
   v_known := v_pipelines.definitions || v_children.definitions;
   v_problems := array(select p
     from _qwf.workflow_problems(register_workflow.definition, v_known) p);

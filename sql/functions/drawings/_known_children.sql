@@ -6,7 +6,7 @@
 
 begin;
 
-create function _qwf.known_children(p_workflow jsonb) returns jsonb
+create function _qwf.known_children(p_workflow jsonb, p_pipelines jsonb) returns jsonb
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,7 +14,11 @@ as $$
     jsonb_build_object('inputs', coalesce(w.definition -> 'inputs', '{}'))), '{}')
   from qwf.workflows w
   where w.current
-    and w.name in (select i.item ->> 'workflow' from _qwf.items(p_workflow -> 'steps') i)
+    and w.name in (
+      select i.item ->> 'workflow' from _qwf.items(p_workflow -> 'steps') i
+      union all
+      select i.item ->> 'workflow'
+      from jsonb_each(p_pipelines) p cross join lateral _qwf.items(p.value -> 'nodes') i)
 $$;
 
 commit;

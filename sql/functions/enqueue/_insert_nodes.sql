@@ -1,31 +1,23 @@
 -- Deploy qwf:functions/enqueue/_insert_nodes
--- Purpose: Inserts the jobs of a new run, one for each node of its graph.
--- Guarantees: A run without nodes has completed. Nodes without dependencies are queued, or
+-- Purpose: Inserts the jobs of new runs, one for each node of their graphs.
+-- Guarantees: One statement, however many runs. A run without nodes has completed. Nodes without dependencies are queued, or
 --   scheduled for run_at; a guarded node is opened now, or when it is due. A compensation node is
 --   skipped until _end_run needs it.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _insert_child, _line_up, _resume_child.
+-- Called by: _line_up, _resume_child, _start_children.
 
 begin;
 
-create function _qwf.insert_nodes(p_run_id bigint, p_now timestamptz) returns void
+create function _qwf.insert_nodes(p_runs bigint[], p_now timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
-  v_run qwf.runs;
-  v_later boolean;
   v_first _qwf.event[];
   v_queues text[];
 begin
-  select r.* into v_run from qwf.runs r where r.id = p_run_id;
-  if v_run.finished_at is not null then
-    insert into _qwf.event_log (at, run_id, kind, subject, detail)
-    values (p_now, v_run.id, 'run_ended', v_run.workflow, _qwf.run_ended(
-      'completed', v_run.finished_at, v_run.finished_at, null, v_run.parent_id));
-    return;
-  end if;
-  v_later := coalesce(v_run.run_at > p_now, false);
   with inserted as (
     insert into qwf.jobs as j (
       run_id, graph_id, node_idx, node_id, queue, task, status, project, priority,
@@ -34,34 +26,41 @@ begin
       vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
       created_at, finished_at)
     select
-      p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project,
-      v_run.priority,
+      r.id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, r.project, r.priority,
       case when k.status = 'queued' then _qwf.next_position() end,
-      case when k.status = 'scheduled' then v_run.run_at end,
+      case when k.status = 'scheduled' then r.run_at end,
       case when k.status = 'queued' then p_now end,
       n.inputs, n.input_spec, k.guarded, n.dep_count,
       n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
       n.light, n.vram_mb, n.requires, n.limit_by,
       _qwf.limit_place(n.limit_by),
-      n.on_failure, n.run_if, null, null, v_run.labels, p_now,
+      n.on_failure, n.run_if, null, null, r.labels, p_now,
       case when k.status = 'skipped' then p_now end
-    from qwf.graph_nodes n
+    from qwf.runs r
+    join qwf.graph_nodes n on n.graph_id = r.graph_id
     cross join lateral (
       select num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0) g (guarded)
     cross join lateral (
       select g.guarded, case
           when n.compensates is not null then 'skipped'
           when n.dep_count > 0 then 'blocked'
-          when v_later then 'scheduled'
+          when r.run_at > p_now then 'scheduled'
           when g.guarded then 'blocked'
           else 'queued'
         end::qwf.job_status as status) k
-    where n.graph_id = v_run.graph_id
-    order by n.idx
-    returning j.id, j.status, j.remaining_deps, j.queue
+    where r.id = any (p_runs) and r.finished_at is null
+    order by r.id, n.idx
+    returning j.id, j.run_id, j.status, j.remaining_deps, j.queue
+  ), over as (
+    insert into _qwf.event_log (at, run_id, kind, subject, detail)
+    select p_now, r.id, 'run_ended', r.workflow,
+      _qwf.run_ended('completed', r.finished_at, r.finished_at, null,
+        (select j.run_id from qwf.jobs j where j.id = r.parent_id))
+    from qwf.runs r
+    where r.id = any (p_runs) and r.finished_at is not null
   )
   select
-    array_agg((p_run_id, i.id, 'ready')::_qwf.event)
+    array_agg((i.run_id, i.id, 'ready')::_qwf.event)
       filter (where i.status = 'blocked' and i.remaining_deps = 0),
     array_agg(i.queue) filter (where i.status = 'queued')
     into v_first, v_queues

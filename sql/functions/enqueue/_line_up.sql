@@ -21,7 +21,7 @@ declare
   v_later boolean;
 begin
   if num_nonnulls(p_limit_by, p_max_attempts, p_backoff) = 0 then  -- the usual case
-    perform _qwf.insert_nodes(p_run_id, p_now);
+    perform _qwf.insert_nodes(array[p_run_id], p_now);
     return;
   end if;
   with job as (
@@ -44,7 +44,7 @@ begin
   where r.id = p_run_id
   returning j.status = 'scheduled' into v_later;
   if v_later is null then
-    perform _qwf.insert_nodes(p_run_id, p_now);
+    perform _qwf.insert_nodes(array[p_run_id], p_now);
   elsif not v_later then
     perform _qwf.wake('qwf.runs', 1);
     perform _qwf.apply_events('{}');

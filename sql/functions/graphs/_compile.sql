@@ -49,7 +49,8 @@ begin
         jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts,
         v_upstream[v_place], v_waits);
       v_parts[v_place] := v_waits
-        || _qwf.compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
+        || _qwf.compile_step(v_step, format('steps[%s]', v_place - 1),
+          v_pipeline || jsonb_build_object('children', p_pipelines), v_names);
     end if;
   end loop;
   v_graph := _qwf.assemble(_qwf.with_compensations(

@@ -2,7 +2,7 @@
 -- Purpose: Returns the list that a node maps over, with absolute references.
 -- Guarantees: If the list needs nothing from run time, it is resolved here, and the error says why
 --   it is not a list. The value is null for a node without a map.
--- Called by: _compile_node, _compile_node_step, _compile_step.
+-- Called by: _compile_node, _compile_node_parts, _compile_node_step.
 
 begin;
 

@@ -42,17 +42,10 @@ declare
       'compensates', p_step -> 'compensates');
 begin
   if p_step ->> 'kind' = 'workflow' then
-    if p_child is not null then
-      v_given := _qwf.step_inputs(p_step, p_path, p_child -> 'inputs', v_names);
-      v_step := jsonb_set(v_step, '{inputs}', (v_step -> 'inputs') - array(
-        select c ->> 'name' from jsonb_array_elements(v_given -> 'checks') c));
-    end if;
-    v_node := v_node || jsonb_build_object(
-      'queue', 'qwf.runs', 'task', 'qwf.run:' || (p_step ->> 'workflow'),
-      'workflow', p_step -> 'workflow', 'child_graph_id', p_child -> 'graph',
-      'inputs', coalesce(v_given -> 'inputs', '{}'), 'has_refs', v_given ->> 'inputs' ~ '"[$]',
-      'max_parallel', coalesce(nullif(v_node -> 'max_parallel', 'null'),
-        case when p_step ? 'map' then jsonb '100' end));
+    v_given := _qwf.compile_run(p_step, p_path, p_child, v_names, v_node -> 'max_parallel');
+    v_step := jsonb_set(v_step, '{inputs}', (v_step -> 'inputs') - array(
+      select c ->> 'name' from jsonb_array_elements(v_given -> 'checks') c));
+    v_node := v_node || (v_given -> 'node');
   end if;
   return jsonb_build_object(
     'nodes', jsonb_build_array(v_node),

@@ -24,6 +24,7 @@ declare
   v_skip_if jsonb := _qwf.with_absolute_references(p_step -> 'skip_if', p_names);
   v_shape jsonb;
   v_names jsonb;
+  v_parts jsonb := '{}';  -- of nodes, by id
 begin
   if _qwf.step_kind(p_step) in ('node', 'workflow') then
     return _qwf.compile_node_step(p_step, p_path, p_pipeline, p_names);
@@ -40,19 +41,17 @@ begin
       || jsonb_build_object('pipeline', jsonb_build_object(
         'kind', 'pipeline', 'inputs', v_given -> 'inputs',
         'declared', coalesce(p_pipeline #> '{inputs,properties}', '{}')));
+    v_parts := _qwf.compile_node_parts(
+      p_step, p_path, v_shape #> '{references,nodes}', p_pipeline -> 'children', v_names);
     v_problems := v_problems || array(
         select p from jsonb_populate_recordset(null::_qwf.problem, v_given -> 'problems') p)
       || array(select p from _qwf.reference_problems(
         v_shape -> 'references', p_path || '.pipeline', v_names) p)
-      || array(
-        select (format('%s.pipeline.nodes[%s].map', p_path, n.place - 1), m.error,
-          null)::_qwf.problem
-        from jsonb_array_elements(_qwf.as_list(v_shape #> '{references,nodes}'))
-          with ordinality as n (node, place)
-        cross join lateral _qwf.compile_map(n.node -> 'map', v_names) m where m.error is not null);
-    v_part := v_part || jsonb_build_object(
-      'nodes', (
+      || array(select p from jsonb_populate_recordset(
+        null::_qwf.problem, jsonb_path_query_array(v_parts, '$.*.problems[*]')) p);
+    v_part := v_part || jsonb_build_object('nodes', (
         select coalesce(jsonb_agg(_qwf.compile_node(n.node, p_step, v_skip_if, v_names)
+              || coalesce(v_parts #> array[n.node ->> 'id', 'node'], '{}')
               || jsonb_build_object('depends_on', coalesce(n.node -> 'depends_on', '[]'))
               || _qwf.step_delay(p_step, n.node, p_names, v_names)
             order by n.place), '[]')
@@ -67,7 +66,8 @@ begin
   v_inputs := v_inputs - array(
     select c ->> 'name' from jsonb_array_elements(v_given -> 'checks') c);
   return v_part || jsonb_build_object('problems', to_jsonb(v_problems),
-    'checks', v_given -> 'checks' || _qwf.context_needs(
+    'checks', (v_given -> 'checks') || jsonb_path_query_array(v_parts, '$.*.checks[*]')
+      || _qwf.context_needs(
       p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs),
       v_shape #> '{references,nodes}', p_names, v_names));
 end $$;

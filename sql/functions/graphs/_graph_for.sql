@@ -32,7 +32,8 @@ begin
   if v_workflow.id is null then
     perform _qwf.raise_unknown_workflow(p_workflow);
   end if;
-  v_children := _qwf.current_children(v_workflow.workflow_names);
+  v_children := _qwf.current_children(
+    _qwf.child_names(v_workflow.workflow_names, v_workflow.pipeline_names));
   select g.id into v_id
   from qwf.graphs g
   where g.workflow_id = v_workflow.id and g.child_ids = v_children.ids

@@ -23,7 +23,8 @@ begin
     order by w.name
   loop
     v_pipelines := _qwf.current_pipelines(v_workflow.pipeline_names);
-    v_children := _qwf.current_children(v_workflow.workflow_names);
+    v_children := _qwf.current_children(
+      _qwf.child_names(v_workflow.workflow_names, v_workflow.pipeline_names));
     if exists (
       select from qwf.graphs g
       where g.workflow_id = v_workflow.id and g.pipeline_ids = v_pipelines.ids

@@ -17,7 +17,8 @@ declare
 begin
   for v_name in
     select w.name from qwf.workflows w
-    where w.current and p_workflow = any (w.workflow_names)
+    where w.current and p_workflow = any (
+      _qwf.child_names(w.workflow_names, w.pipeline_names))
     order by w.name
   loop
     begin

@@ -7,7 +7,8 @@
 --   starts again. It starts in this transaction if its limit has room.
 -- Locks: the caller has locked the run; the job for which it runs; the firings of schedules that
 --   enqueued it.
--- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key.
+-- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key;
+--   QW002 if a compensation node of a run below failed.
 -- Called by: retry_run.
 
 begin;
@@ -38,6 +39,10 @@ begin
   v_again := array(select p.job_id from unnest(v_plan) p where p.verdict = 'runs again');
   v_anew := array(select p.job_id from unnest(v_plan) p where p.anew);
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
+  perform _qwf.refuse_below(p_run.id, v_plan, p_from_node);
+  if p_from_node is not null then
+    perform _qwf.forget_compensations(p_run.id, p_from_node);
+  end if;
   perform _qwf.notice_clean_up(p_run, v_again), _qwf.drop_checkpoints(p_run, v_anew, p_from_node),
     _qwf.move_run(p_run, p_graph, p_context), _qwf.skip_compensations(v_plan),
     _qwf.delete_runs_below(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew))),

@@ -4,7 +4,7 @@
 --   run's lock. If nothing of the plan runs, nothing changes, and the result is empty.
 -- Locks: the caller has locked the run, which is over, and of which no body runs.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW008.
+-- Raises: QW008; QW002 if a compensation node of a run below failed.
 -- Called by: retry_run, _resume_child.
 
 begin;
@@ -28,7 +28,7 @@ begin
   if not exists (select from unnest(v_plan) p where p.verdict in ('new', 'runs again')) then
     return '{}';
   end if;
-  perform _qwf.notice_clean_up(p_run, v_again);
+  perform _qwf.refuse_below(p_run.id, v_plan, p_from_node), _qwf.notice_clean_up(p_run, v_again);
   if p_from_node is not null then
     perform _qwf.forget_compensations(p_run.id, p_from_node);
   end if;

@@ -31,6 +31,7 @@ begin
   v_plan := array(
     select p from _qwf.plan_retry(v_run, v_graph,
       v_run.context || coalesce(retry_plan.context, '{}'), retry_plan.from_node) p);
+  perform _qwf.refuse_below(v_run.id, v_plan, retry_plan.from_node);
   perform _qwf.notice_clean_up(v_run, array(
     select p.job_id from unnest(v_plan) p where p.verdict = 'runs again'));
   return query select p.node_id, p.verdict, p.because from unnest(v_plan) p;

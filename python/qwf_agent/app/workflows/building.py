@@ -100,19 +100,21 @@ def step(step_id: str, runs: str | Pipeline, /, **keys: Unpack[StepKeys]) -> Ref
 
 
 def run(step_id: str, runs: str | Workflow, /, **keys: Unpack[RunKeys]) -> Reference:
-    """Add a step that runs a workflow as a run of its own, and return the reference to what that
-    gives. With `map`, it is a run for each element of a list.
+    """Add a step, or a node of a pipeline, that runs a workflow as a run of its own, and return the
+    reference to what that gives. With `map`, it is a run for each element of a list.
 
-    Raises TypeError for a key that such steps do not have, and for a value that is not JSON.
+    Raises TypeError for a key that it does not have, and for a value that is not JSON.
     """
-    parts = _parts("run", "workflow")
+    parts = _parts("run", "pipeline", "workflow")
+    part = parts.definition.part
     if isinstance(runs, Workflow):
         parts.used.append(runs)
     elif not isinstance(runs, str):
-        raise TypeError(f"step {step_id!r} runs a workflow, or the name of one, not {runs!r}")
+        raise TypeError(f"{part} {step_id!r} runs a workflow, or the name of one, not {runs!r}")
     name = runs if isinstance(runs, str) else runs.name
-    _check_inputs("step", step_id, keys)
-    return parts.add(step_id, {"kind": "workflow", "workflow": name}, keys, kinds.RUN)
+    _check_inputs(part, step_id, keys)
+    head = {"kind": "workflow"} if part == "step" else {}  # a step says what it is
+    return parts.add(step_id, {**head, "workflow": name}, keys, kinds.RUN)
 
 
 @overload
