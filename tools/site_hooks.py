@@ -22,6 +22,8 @@ OUTSIDE = {
 }
 DECISIONS = "adr"
 SANDBOX = ROOT / "build" / "sandbox"
+# The picture of the page, and the sentence below it.
+PICTURE = re.compile(r"!\[[^\]]*\]\(docs/pictures/overview-light\.png\)\n\n\*[^\n]+\*\n")
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 # The search runs in a worker, which browsers refuse to start from a disk without this. The theme
 # would fetch it from another server.
@@ -35,6 +37,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for name, uri in OUTSIDE.items():
         if uri.endswith(".md"):
             text = (ROOT / name).read_text(encoding="utf-8")
+            if uri == "index.md":
+                text = _picture_first(text)
             files.append(File.generated(config, uri, content=_relinked(text, name, config)))
         else:
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / name)))
@@ -62,6 +66,21 @@ def on_post_page(output: str, *, page: Page, **_: Any) -> str:
 def on_post_template(output: str, *, template_name: str, **_: Any) -> str:
     """The same for pages that are no document, such as 404.html."""
     return output.replace(SHIM_URL, f"/{SHIM_URI}")
+
+
+def _picture_first(readme: str) -> str:
+    """The README with the picture of the page before its first code, in the colours of the reader.
+    In the repository the code comes first: there the picture is one click away."""
+    found = PICTURE.search(readme)
+    if found is None:
+        raise ValueError("README.md has no picture of the overview")
+    light = found[0]
+    dark = light.replace("overview-light.png", "overview-dark.png#only-dark", 1)
+    light = light.replace("overview-light.png", "overview-light.png#only-light", 1)
+    dark = dark.partition("\n")[0]
+    rest = readme.replace(found[0], "", 1)
+    before, code, after = rest.partition("```")
+    return f"{before}{dark}\n{light}\n\n{code}{after}"
 
 
 def _decisions() -> str:

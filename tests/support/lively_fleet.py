@@ -61,6 +61,7 @@ def fill(db: Db) -> None:
             "embed",
         ],
     )
+    _alerts(db)
     for error in ("timed out after 30 s", "timed out after 31 s"):
         fail(db, shop, "sync", f"TimeoutError: {error}", queue="shop")
     fail(db, shop, "mail", "SMTPError: mailbox unavailable", queue="shop")
@@ -69,8 +70,7 @@ def fill(db: Db) -> None:
     _turns(db, shop)
     _limits(db, shop)
     _batch(db, shop)
-    _late(db, shop)
-    _alerts(db)
+    _late(db)
     signature = "TimeoutError: timed out after # s"
     one(
         db,
@@ -130,18 +130,19 @@ def _history(db: Db, shop: str) -> None:
     quick = {"name": "nightly-report", "steps": [{"id": "write", "node": "write", "queue": "shop"}]}
     one(db, "select qwf.register_workflow(%s)", Jsonb(quick))
     for number in range(40):
-        one(db, "select qwf.enqueue_run('nightly-report')")
-        for job in claim(db, "shop", shop):
-            finish(db, job, "fatal" if number % 13 == 7 else "completed", "disk full"
-                   if number % 13 == 7 else None)  # fmt: skip
+        run = one(db, "select qwf.enqueue_run('nightly-report')")
+        (job,) = claim(db, "shop", shop)
+        db.execute(
+            "update qwf.runs set started_at = started_at - (20 + id %% 17) * interval '1 s'"
+            " where id = %s",
+            (run,),
+        )
+        fails = number % 13 == 7
+        finish(db, job, "fatal" if fails else "completed", "disk full" if fails else None)
     db.execute("select qwf.tick()")
-    db.execute(
-        "update qwf.runs set started_at = started_at - (20 + id % 17) * interval '1 s'"
-        " where workflow = 'nightly-report'"
-    )
 
 
-def _late(db: Db, shop: str) -> None:
+def _late(db: Db) -> None:
     """A queue whose job starts later than it should, and a schedule that has not succeeded."""
     one(db, "select qwf.create_queue('billing', expect => '{\"starts_within\": \"1 s\"}')")
     late = enqueue(db, "invoice", queue="billing")
@@ -151,7 +152,6 @@ def _late(db: Db, shop: str) -> None:
 
 
 def _alerts(db: Db) -> None:
-    """A rule, whose alert is open."""
+    """A rule; alerts open when something has failed."""
     rule = {"when": ["job_failed", "run_ended"], "do": {"receiver": "ops"}}
     one(db, "select qwf.set_alert('night', %s)", Jsonb(rule))
-    db.execute("select qwf.tick()")

@@ -54,7 +54,9 @@ def page(
     shown: Page, signs_out: bool, badges: dict[str, int],
 ) -> str:  # fmt: skip
     """The whole HTML of a page."""
-    notices, session.notices = session.notices, []
+    notices: list[tuple[str, str]] = []
+    if "hx-request" not in request.headers:  # a refresh of another tab would swallow them
+        notices, session.notices = session.notices, []
     return _ENVIRONMENT.get_template(template).render(
         found,
         request=request,
