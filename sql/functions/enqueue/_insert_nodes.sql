@@ -4,7 +4,7 @@
 --   scheduled for run_at; a guarded node is opened now, or when it is due. A compensation node is
 --   skipped until _end_run needs it.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _line_up, _resume_child, _start_children.
+-- Called by: _insert_children, _line_up, _resume_child.
 
 begin;
 
