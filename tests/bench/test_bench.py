@@ -24,11 +24,11 @@ from support.llama import need_llama
 from support.servers import Server
 
 TINY = {
-    "enqueue": "--seconds 1 --producers 2 --workers 3",
+    "enqueue": "--seconds 0.3 --producers 2 --workers 3",
     "throughput": "--seconds 0.5 --consumers 2",
-    "drain": "--jobs 300 --batch 100 --agents 1",
+    "drain": "--jobs 200 --batch 100 --agents 1",
     "latency": "--samples 5 --claimers 3",
-    "dag": "--runs 10 --length 5 --width 20 --elements 20 --concurrent 5",
+    "dag": "--runs 5 --length 5 --width 20 --elements 20 --concurrent 3",
     "scale": "--queued 400 --finished 400 --blocked 10 --scheduled 10 --calls 3",
     "snapshot": "--seconds 0.5 --consumers 2",
     "events": "--rate 100 --seconds 1.5 --runs 10",
@@ -36,7 +36,7 @@ TINY = {
     "fleet": "--agents 2 --seconds 0.5 --settle 0",
     "recovery": "--lease 1",
     "memory": "--jobs 100 --steps 1",
-    "pack": "--seconds 1 --busy 2 --jobs 20",
+    "pack": "--seconds 0.5 --busy 2 --jobs 10",
     "plain": "--jobs 4000 --batch 10",  # CPU time is read in hundredths of a second
     "hop": "--hops 300 --length 10",
     "serve": "--width 128 --tokens 4 --requests 3 --short 4",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,8 @@ from support.documents import Block, chapters, reader
 from support.harness import until
 from support.letterbox import mail_server
 from support.servers import ROOT
+from support.thorough import THOROUGH
+from support.warm_qwf import warm_qwf
 
 DOCS = ROOT / "docs"
 SHORT_LEASE = "update qwf.settings set lease = '6 s', heartbeat = '1 s'"
@@ -33,12 +37,24 @@ CHAPTERS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def programs() -> Iterator[list[str]]:
+    """Folders with `qwf`, and with what else the tests have installed."""
+    venv = Path(sys.executable).parent
+    with contextlib.ExitStack() as stack:
+        found = [str(venv), str(embedded.binaries()), os.environ["PATH"]]
+        if not THOROUGH:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="qwf-")))
+            warm = stack.enter_context(warm_qwf(folder, ROOT / "python", venv / "qwf"))
+            found.insert(0, str(warm))
+        yield found
+
+
 @pytest.fixture
-def environment() -> Iterator[dict[str, str]]:
+def environment(programs: list[str]) -> Iterator[dict[str, str]]:
     """A new user: an empty home with a short path, for the socket of the server."""
     with tempfile.TemporaryDirectory(prefix="qwf-") as home:
-        venv = ROOT / ".venv" / "bin"
-        path = os.pathsep.join([str(venv), str(embedded.binaries()), os.environ["PATH"]])
+        path = os.pathsep.join(programs)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("QWF_", "PG"))}
         yield {**kept, "HOME": home, "PATH": path, "PYTHONPATH": str(ROOT / "python")}
 

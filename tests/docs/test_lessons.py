@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import pytest_configure
+from conftest import LONG, pytest_configure
 from support.servers import ROOT
 
 ROWS = [
@@ -33,6 +33,10 @@ def test_the_tests_that_a_lesson_names_exist() -> None:
             assert re.search(rf"^(async )?def {test}\(", text, re.MULTILINE), name
         else:
             assert (ROOT / "sql" / "tests" / f"{file}.sql").is_file(), name
+
+
+def test_the_files_that_start_first_exist() -> None:
+    assert [name for name in LONG if not (ROOT / "tests" / name).is_file()] == []
 
 
 # Tests that only a lesson asks for ----------------------------------------------------------------

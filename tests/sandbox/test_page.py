@@ -182,8 +182,7 @@ def typed(page: Page, statement: str) -> None:
     page.press("#sql", "Enter")
 
 
-def test_everybody_can_use_the_page(pages: Pages, address: str) -> None:
-    page = opened(pages, address)
+def all_can_use(page: Page) -> None:
     page.click("#preset-photo")
     expect(page.locator("#jobs tr")).to_have_count(6)
     page.click('.worker[data-state="asleep"] .crash >> nth=0')
@@ -198,8 +197,11 @@ def test_everybody_can_use_the_page(pages: Pages, address: str) -> None:
 
 
 # 2,000 actions are run by hand: QWF_MONKEY=2000 QWF_SEED=7 pytest tests/sandbox -k random
-def test_random_actions_break_nothing(pages: Pages, address: str) -> None:
+def test_everybody_can_use_the_page_and_random_actions_break_nothing(
+    pages: Pages, address: str
+) -> None:
     page = opened(pages, address)
+    all_can_use(page)
     chance = random.Random(SEED)
     for _ in range(ACTIONS):
         if chance.random() < 0.1:
