@@ -46,7 +46,7 @@ def test_a_customer_with_one_job_does_not_wait_for_one_with_many(
 ) -> None:
     """Nor do the places of the other one stay taken when its agent dies."""
     limit(base, 4)
-    for _ in range(10):
+    for _ in range(3):
         base.one(MANY, ["acme"], 2000)
     agent = start("--app", "bodies", "--slots", "4", "--lease", "2")
     done = f"select count(*) {OF_ACME} and status = 'completed' and task = %s"

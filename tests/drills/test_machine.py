@@ -12,7 +12,7 @@ from support.machine.state_machine import machine_on, prepare
 from support.thorough import THOROUGH
 
 # Each planted bug is found within 180 sequences: see test_seeded_bugs.py.
-SEQUENCES = int(os.environ.get("QWF_SEQUENCES", "1000" if THOROUGH else "240"))
+SEQUENCES = int(os.environ.get("QWF_SEQUENCES", "1000" if THOROUGH else "184"))
 STEPS = int(os.environ.get("QWF_STEPS", "25"))
 # Making a counterexample short takes minutes.
 PHASES = [Phase.generate] + [Phase.shrink] * (os.environ.get("QWF_SHRINK") == "1")

@@ -434,7 +434,7 @@ def bad_values(function: str, argument: str, kind: str) -> Iterator[str]:
         case "text[]":
             yield f"array[{stored_bad('random')} #>> '{{}}']"
         case "integer[]" | "bigint[]":
-            yield "(select array_agg(i) from generate_series(1, 500000) i)"
+            yield "(select array_agg(i) from generate_series(1, 150000) i)"
         case "jsonb":
             places = ["BAD", "jsonb_build_object('x', BAD)"]
             places += PLACES.get((function, argument), [])

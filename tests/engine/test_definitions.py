@@ -15,7 +15,9 @@ from psycopg.types.json import Jsonb
 
 from support.definitions import PIPELINE, WORKFLOW
 from support.servers import ROOT
+from support.thorough import THOROUGH
 
+EXAMPLES = 500 if THOROUGH else 60
 Connection = psycopg.Connection[Any]
 
 scalars = st.sampled_from([None, True, 0, -1, 1.5, "", "a", "first/fetch", "pipeline.x", "a.b"])
@@ -123,7 +125,7 @@ def registered(db: Connection) -> Connection:
 
 
 @settings(
-    max_examples=150,
+    max_examples=EXAMPLES,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -144,7 +146,7 @@ def preview(db: Connection, workflow: Any, pipelines: Any) -> Any:
 
 
 @settings(
-    max_examples=150,
+    max_examples=EXAMPLES,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

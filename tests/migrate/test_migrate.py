@@ -157,8 +157,9 @@ def test_an_engine_script_that_fails_is_named_and_those_before_it_stay(empty_dsn
 
 def test_deploy_takes_the_keywords_of_pytest_postgresql(empty_dsn: str) -> None:
     parts = conninfo_to_dict(empty_dsn)
-    migrate.deploy(**{"password": None, "autocommit": False, **parts})
-    assert set(states(empty_dsn)) == {"deployed"}
+    given = {"password": None, "autocommit": False, **parts}
+    assert migrate.deploy(to="schema/qwf", **given) == ["schema/qwf"]
+    assert states(empty_dsn)[0] == "deployed"
 
 
 @pytest.mark.roles
@@ -404,12 +405,10 @@ def test_a_registry_from_before_the_hashes_is_taken_as_it_is(
     assert states(empty_dsn, chain) == ["deployed", "deployed", "changed"]
 
 
-def test_two_projects_are_deployed_to_one_database(
-    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
-) -> None:
-    migrate.deploy(empty_dsn)
+def test_two_projects_are_deployed_to_one_database(empty_dsn: str, chain: Chain) -> None:
+    migrate.deploy(empty_dsn, to="schema/types")
     assert migrate.deploy(empty_dsn, plan=chain.plan) == ["shop"]
-    assert set(states(empty_dsn)) == {"deployed"}
+    assert set(states(empty_dsn)) == {"deployed", "pending"}
     migrate.revert(empty_dsn)
     assert states(empty_dsn, chain) == ["deployed"]
 

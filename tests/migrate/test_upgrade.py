@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import pytest
@@ -149,7 +149,7 @@ class Producer(threading.Thread):
     def run(self) -> None:
         try:
             with psycopg.connect(self.dsn, autocommit=True) as conn:
-                while not self.done.wait(0.01):
+                while not self.done.wait(0.03):
                     self.jobs.append(self.enqueue(conn))
         except psycopg.Error as error:
             self.error = error
@@ -230,7 +230,16 @@ def test_an_upgrade_under_a_working_agent_and_back_again(
 
 NOT_OF_THE_TEST_SERVER = [name for name in checks.NAMES if name != "server"]  # fsync is off
 
-COMMAND = "from qwf_agent.cli import main; raise SystemExit(main())"
+# Runs each command that it is given, and prints their exit codes, standard output and error.
+COMMANDS = """
+import json, sys
+from click.testing import CliRunner
+from qwf_agent.cli import qwf
+done = [CliRunner().invoke(qwf, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([(one.exit_code, one.stdout, one.stderr, repr(one.exception)) for one in done]))
+"""
+DOCTOR = ["doctor", "--json", *(f"--only={name}" for name in NOT_OF_THE_TEST_SERVER)]
+VERIFY = ["migrate", "verify"]
 
 
 class Side:
@@ -239,29 +248,41 @@ class Side:
     def __init__(self, package: Path, dsn: str) -> None:
         self.environment = {**os.environ, "PYTHONPATH": str(package), "QWF_DSN": dsn}
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *commands: list[str]) -> list[Ended]:
+        """Run commands one after another, in one process."""
         done = subprocess.run(
-            [sys.executable, "-c", COMMAND, *words],
-            env=self.environment, capture_output=True, text=True, check=False,
+            [sys.executable, "-c", COMMANDS, json.dumps(commands)],
+            env=self.environment, capture_output=True, text=True, check=True,
         )  # fmt: skip
-        assert "Traceback" not in done.stderr
-        return done
+        ended = [Ended(*one) for one in json.loads(done.stdout)]
+        assert {one.raised.partition("(")[0] for one in ended} <= {"None", "SystemExit"}
+        return ended
 
-    def doctor(self) -> tuple[int, dict[str, list[str]]]:
-        """The exit code, and what schema and drift say."""
-        only = [word for name in NOT_OF_THE_TEST_SERVER for word in ("--only", name)]
-        done = self.run("doctor", "--json", *only)
-        rows = {row["check"]: row["findings"] for row in json.loads(done.stdout)}
+    def looks(self) -> tuple[tuple[int, dict[str, list[str]]], Ended]:
+        """What the doctor finds, and how verifying ends; all metrics can be read, too."""
+        doctor, verified, metrics = self.run(DOCTOR, VERIFY, ["metrics"])
+        assert metrics.code == 0
+        assert "qwf_unreadable 0.0" in metrics.out
+        return doctor.found(), verified
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+    raised: str
+
+    def found(self) -> tuple[int, dict[str, list[str]]]:
+        """The exit code of the doctor, and what schema and drift say."""
+        rows = {row["check"]: row["findings"] for row in json.loads(self.out)}
         said = {
             name: [finding["what"] for finding in rows[name]]
             for name in ("schema", "drift")
             if rows[name]
         }
-        return done.returncode, said
-
-    def reads_all_metrics(self) -> bool:
-        done = self.run("metrics")
-        return done.returncode == 0 and "qwf_unreadable 0.0" in done.stdout
+        return self.code, said
 
 
 def test_both_sides_of_a_roll_out_are_told_the_truth(
@@ -278,34 +299,29 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
         "an agent",
     )
 
-    assert older.doctor() == (0, {})
-    code, said = newer.doctor()
+    (code, said), verified = newer.looks()
     assert code == 1
     assert said["schema"] == [f"an upgrade is pending: 3 changes, the first {VERSION}"]
     assert said["drift"] == ["not compared: the schema is older than this qwf, so it has to differ"]
-    verified = newer.run("migrate", "verify")
-    assert verified.returncode == 3
-    assert f"3 pending, the first {VERSION}: qwf migrate deploy" in verified.stderr
-    assert older.reads_all_metrics()
-    assert newer.reads_all_metrics()
+    assert verified.code == 3
+    assert f"3 pending, the first {VERSION}: qwf migrate deploy" in verified.err
+    found, verified = older.looks()
+    assert (found, verified.code) == ((0, {}), 0)
 
-    assert newer.run("migrate", "deploy").returncode == 0
+    assert newer.run(["migrate", "deploy"])[0].code == 0
     start(*options, "--host", "cellar", PYTHONPATH=os.pathsep.join(map(str, (package, USER))))
     until(
         lambda: base.one("select count(*) = 2 from qwf.worker_overview where state = 'idle'"), "two"
     )
-    code, said = older.doctor()
-    assert (code, said) == (0, {
+    found, refused = older.looks()
+    assert found == (0, {
         "schema": [f"the schema is newer: it is {NEWER}, this qwf is {__version__}"],
         "drift": ["not compared: the schema is newer than this qwf, so it has to differ"],
     })  # fmt: skip
-    assert newer.doctor() == (0, {})
-    refused = older.run("migrate", "verify")
-    assert refused.returncode == 3
-    assert "the schema is newer: 3 deployed changes are unknown here" in refused.stderr
-    assert newer.run("migrate", "verify").returncode == 0
-    assert older.reads_all_metrics()
-    assert newer.reads_all_metrics()
+    assert refused.code == 3
+    assert "the schema is newer: 3 deployed changes are unknown here" in refused.err
+    found, verified = newer.looks()
+    assert (found, verified.code) == ((0, {}), 0)
     on_the_page = {result.name: result for result in doctor._run(upgraded_dsn)}
     assert on_the_page["schema"].state == on_the_page["drift"].state == "note"
     base.conn.execute("select qwf.enqueue('add', '{\"a\": 1}')")

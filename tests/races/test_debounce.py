@@ -352,5 +352,12 @@ def test_a_planted_bug_is_found(
     assert source.count(text) == 1, f"{function} has changed: plant the bug in its new text"
     race.conn.execute(source.replace(text, bug).encode())
     given = {"race": race, "connect": connect, "commits": True}
+    named = {name: given[name] for name in inspect.signature(test).parameters}
+
+    def look() -> None:
+        # a storm whose producers all had to pause has not called without end: it is repeated
+        for _ in range(8 if test is BUGS[0][0] else 1):
+            test(**named)
+
     with pytest.raises((AssertionError, psycopg.Error)):
-        test(**{name: given[name] for name in inspect.signature(test).parameters})
+        look()

@@ -1,6 +1,6 @@
 -- Every combination of what a job requires and what a worker announced: the first rows of jobs vary
--- all that can_run reads, for every worker; the others all that only fits reads, for workers that
--- differ by host, project and labels. The two halves meet in an AND alone. What is read is taken
+-- all that can_run reads, for every worker of one host; the others all that only fits reads, for
+-- workers that differ by host, project and labels. The two halves meet in an AND alone. What is read is taken
 -- from the source: a column that the combinations do not vary fails the test.
 begin;
 select plan(4);
@@ -11,19 +11,19 @@ select w as all_workers, jsonb_populate_record(null::qwf.jobs, jsonb_build_objec
   'id', 1, 'queue', q, 'task', t, 'status', 'queued', 'project', p, 'required_model', m,
   'vram_mb', v, 'requires', r::jsonb, 'attempt', a, 'expires_at', e, 'avoid_host', h,
   'avoid_until', u, 'key', k, 'key_state', s)) as job
-from unnest('{"",p}'::text[]) p, unnest('{t,u}'::text[]) t,
+from unnest('{"",p}'::text[]) p,
   lateral (
-    select true, 'gpu', m, v, r, 0, null::timestamptz, null, null::timestamptz, null, 'u'
-    from unnest('{null,sam}'::text[]) m, unnest('{null,8000}'::int[]) v,
+    select true, t, 'gpu', m, v, r, 0, null::timestamptz, null, null::timestamptz, null, 'u'
+    from unnest('{t,u}'::text[]) t, unnest('{null,sam}'::text[]) m, unnest('{null,8000}'::int[]) v,
       unnest(array['{}', '{"disk": "big"}']) r
     union all
-    select false, q, null, null, '{}', a, e, h, u, k, s
+    select false, 't', q, null, null, '{}', a, e, h, u, k, s
     from unnest('{gpu,cpu}'::text[]) q, unnest('{0,1}'::int[]) a,
       unnest('{null,2026-01-01 12:00Z,2026-01-01 12:01Z}'::timestamptz[]) e,
       unnest('{null,box}'::text[]) h,
       unnest('{null,2026-01-01 12:00Z,2026-01-01 12:05Z}'::timestamptz[]) u,
       (values (null, 'u'), ('k', 'w'), ('k', 's'), ('k', 'u'), ('free', 'w')) x (k, s)
-  ) y (w, q, m, v, r, a, e, h, u, k, s);
+  ) y (w, t, q, m, v, r, a, e, h, u, k, s);
 select qwf.enqueue('t', key => 'k') is not null, (select count(*) from qwf.claim('default', 'x'));
 create temp table worker as
 select jsonb_populate_record(null::qwf.workers, jsonb_build_object(
@@ -37,8 +37,8 @@ create function pg_temp.judged() returns table (fits boolean, misfits text[], jo
 language sql as $$
   select _qwf.fits(j.job, w.worker, '2026-01-01 12:00Z'),
     _qwf.why_unfit_for(j.job, w.worker, '2026-01-01 12:00Z'), j.job
-  from job j join worker w on j.all_workers
-    or (w.worker).tasks is null and (w.worker).models is null and (w.worker).vram_mb is null $$;
+  from job j join worker w on j.all_workers and (w.worker).host is distinct from 'other'
+    or not j.all_workers and (w.worker).tasks is null and (w.worker).models is null and (w.worker).vram_mb is null $$;
 
 create function pg_temp.unvaried(p_argument text, p_rows jsonb) returns setof text
 language sql as $$
