@@ -22,6 +22,28 @@ def test_new_work_wakes_as_many_sleepers_as_there_are_jobs(race: Race) -> None:
     assert sorted(heard(s) for s in sleepers) == [[], ["cpu"], ["cpu"]]
 
 
+def test_two_that_fell_asleep_within_4_ms_are_not_notified_because_they_look_again(
+    race: Race,
+) -> None:
+    """However many producers enqueue meanwhile. One alone is, and so is each if there are more jobs
+    than such workers."""
+    sleepers = [asleep(race, name) for name in "ab"]
+    race.stop_clock()
+    for fresh, jobs, woken in ((2, 1, 0), (1, 1, 1), (2, 3, 2)):
+        race.rows(
+            "update qwf.sleepers s set since = qwf.now() - case when s.worker = any (%s)"
+            " then '3 ms' else '5 ms' end::interval",
+            list("ab"[:fresh]),
+        )
+        race.rows(
+            "select * from qwf.enqueue_many((select jsonb_agg(jsonb_build_object('task', 't',"
+            " 'queue', 'cpu')) from generate_series(1, %s)))",
+            jobs,
+        )
+        assert len([1 for sleeper in sleepers if heard(sleeper)]) == woken, (fresh, jobs)
+        assert len(claim(race, 9)) == jobs  # what they find when they look
+
+
 @pytest.mark.parametrize("how", ["rollback", "savepoint", "kill"])
 def test_a_rolled_back_enqueue_leaves_nothing_and_wakes_no_worker(race: Race, how: str) -> None:
     sleeper = asleep(race, "a")

@@ -4,7 +4,9 @@
 --   makes.
 -- Guarantees: Reads the last number under its lock, then numbers, then matches, each in a statement
 --   of its own; all rules at once. Without a rule it is number_events() and a look at two indexes.
---   A rule that raises gets last_error, and the others go on.
+--   A rule that raises gets last_error, and the others go on. A receiver that a producer has named
+--   gets a rule when something happens to such a job or run for the first time; it has the bounds of
+--   any rule.
 -- Locks: the row of event_numbers; while another transaction has it, it does nothing.
 -- Notifies: qwf_events, and sleepers of the queues of what the rules enqueue.
 -- Called by: _tick_part.
@@ -42,7 +44,17 @@ begin
   if v_count > 0 then
     v_groups := array(select g from _qwf.group_events(v_before, false) g);
     if cardinality(v_groups) > 0 then
-      perform _qwf.add_notify_rules(v_groups);
+      insert into qwf.alerts as a (name, rule, kinds, notify, changed_at)
+      select 'qwf.notify.' || n.receiver,
+        _qwf.read_alert(jsonb_build_object(
+          'when', '["run_ended", "job_failed", "question_asked"]'::jsonb, 'by', 'event',
+          'where', '{"status": "any"}'::jsonb, 'within', 1, 'repeat', '0', 'send_resolved', false,
+          'do', jsonb_build_object('receiver', n.receiver))),
+        '{run_ended,job_failed,question_asked}', n.receiver, qwf.now()
+      from (
+        select distinct g.names ->> 'notify' as receiver from unnest(v_groups) g
+        where g.names ? 'notify' and g.kind in ('run_ended', 'job_failed', 'question_asked')) n
+      on conflict (name) do nothing;
       perform _qwf.try_rules(_qwf.alert_rules(false), v_groups, v_before);
       v_rules := _qwf.alert_rules(true);
       perform _qwf.try_rules(v_rules, array(select g from _qwf.group_events(v_before, true) g),

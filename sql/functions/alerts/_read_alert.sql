@@ -2,7 +2,7 @@
 -- Purpose: Returns a rule with its defaults.
 -- Guarantees: Durations are in seconds. Without a status, a rule on run_ended is about runs that
 --   failed. Of questions, jobs count one by one, and an answer ends the alert at once.
--- Called by: set_alert, _add_notify_rules.
+-- Called by: set_alert, _number_and_match.
 
 begin;
 

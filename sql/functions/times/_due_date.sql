@@ -2,7 +2,7 @@
 -- Purpose: Returns what references read of one time of a schedule: at in UTC, date and hour in the
 --   time zone of the schedule.
 -- Guarantees: Each key is there, and null if there is no such time.
--- Called by: _due_scope.
+-- Called by: _with_due.
 
 begin;
 

@@ -4,8 +4,8 @@
 --   halves the window: some 40 steps, however often the schedule is due. The grid of an interval
 --   goes back before its anchor. Null if there is no such time, or if this server
 --   does not know the time zone.
--- Called by: fire_schedule, _as_backfill, _check_fire, _due_scope, _fire_due, _late_schedules,
---   _record_missed.
+-- Called by: fire_schedule, _as_backfill, _check_fire, _fire_due, _late_schedules, _record_missed,
+--   _with_due.
 
 begin;
 

@@ -2,8 +2,8 @@
 -- Purpose: Returns when a schedule is next due after a given instant.
 -- Guarantees: Depends only on its arguments, so that a restart changes nothing. Null if it is never
 --   due again, or if this server does not know the time zone.
--- Called by: create_schedule, enable_schedule, _as_backfill, _check_fire, _due_scope, _fire_due,
---   _next_due, _schedule_problems.
+-- Called by: create_schedule, enable_schedule, _as_backfill, _check_fire, _fire_due, _next_due,
+--   _schedule_problems, _with_due.
 
 begin;
 

@@ -35,8 +35,10 @@ def stop_idle(kit: Kit) -> str:
 def stop_drain(kit: Kit) -> str:
     """Send SIGTERM in the middle of a short body."""
     process = kit.worker()
-    job = kit.enqueue("check.sleep", {"seconds": 1.5})
+    beat = kit.new_file()
+    job = kit.enqueue("check.sleep", {"seconds": 1.5, "beat": str(beat)})
     kit.starts(job)
+    kit.until(lambda: beat.stat().st_size, bool, SOON_S)  # a job without a body yet may go back
     process.terminate()
     time.sleep(0.3)
     later = kit.enqueue("check.echo")
