@@ -47,7 +47,6 @@ WHERE: dict[str, tuple[str | None, int]] = {
     "elements go on though enough have completed": ("first", 0),
     "another try of a step begins with a new run": ("parent", 0),
     "the run of a step goes on when the step is stopped": ("parent_of_many", 0),
-    "the run of a step keeps its old context": ("parent", 0),
     "keys share the starts of a limit": (None, 0),
     "an earlier start of a key is forgotten": (None, 0),
     "an answered question goes on waiting": ("asks_beside", 0),
