@@ -136,11 +136,6 @@ BUGS = {
         "and c.finished_at is null and c.ending is null",
         "and false",
     ),
-    "the run of a step keeps its old context": (
-        "_qwf.resume_child",
-        "_qwf.mend_run(p_run, p_graph, p_context, null)",
-        "_qwf.mend_run(p_run, p_graph, p_run.context, null)",
-    ),
     "keys share the starts of a limit": (
         "_qwf.pick_of_keys",
         "where s.name = k.name and u > p_round.now",

@@ -181,6 +181,7 @@ class People(State):
         if self.is_off(worker.host):
             return False
         self.off[worker.host] = self.now + timedelta(minutes=5)
+        self.hard.discard(worker.host)
         return True
 
     def pause(self, queue: str, paused: bool) -> Refused | None:
