@@ -53,9 +53,13 @@ async def facts(request: Request, look: Look) -> dict[str, Any]:
         paths = list(uploaded.values())
         text = "\n".join(paths if form.kind == "files" else paths[-1:])
         form = replace(form, entered=text, chosen=frozenset())
+    chosen = request.query_params.get("choose", "")
+    if form is not None and form.kind == "choice" and chosen in {one.key for one in form.options}:
+        form = replace(form, chosen=frozenset([chosen]))
     return {
         "question": question,
         "form": form,
+        "filled": bool(uploaded) or (form is not None and form is not question.form),
         "takes_upload": request.app.state.inbox is not None
         and form is not None
         and form.kind in ("file", "files"),
