@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 
 from qwf_agent.web.app import build
 from qwf_agent.web.site import access
+from support import asking
 from support.browser import Pages, served
 from support.made_jobs import fail, start_run, worker
 from support.visitors import TOKEN, login
@@ -121,6 +122,19 @@ def test_a_question_is_answered_from_a_phone_with_two_taps(enter: Enter, db: Db)
     click(page.locator(".answer").get_by_role("button", name="Yes"))
     expect(page.get_by_text("Answered by")).to_be_visible()
     assert click.count == 2
+
+
+def test_one_of_several_is_chosen_from_a_phone_with_two_taps(enter: Enter, db: Db) -> None:
+    """The list of questions has a button for each option; its page has it chosen."""
+    asking.ask(db, options=[{"id": "a", "label": "attic"}, {"id": "c", "label": "cellar"}])
+    page, click = enter("/inputs", **PHONE), Clicks()
+    click(page.get_by_role("link", name="cellar"))
+    expect(page.get_by_label("cellar")).to_be_checked()
+    click(page.locator(".answer").get_by_role("button", name="Answer"))
+    expect(page.get_by_text("Answered by")).to_be_visible()
+    assert click.count == 2
+    (answer,) = db.execute("select value ->> 'label' from qwf.input_answers").fetchall()
+    assert answer == ("cellar",)
 
 
 def test_a_job_is_found_by_a_value_of_its_arguments_with_one_click(enter: Enter, db: Db) -> None:

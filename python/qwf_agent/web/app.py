@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from qwf_agent.web.pages import DATA, PAGES
 from qwf_agent.web.reads import database
 from qwf_agent.web.reads.snapshot import Snapshot
-from qwf_agent.web.site import access, answering, listed_file, render
+from qwf_agent.web.site import access, answering, listed_file, render, uploading
 from qwf_agent.web.site.access import Access
 from qwf_agent.web.site.files import Root
 from qwf_agent.web.site.handlers import MOST_FORM, Site
@@ -73,13 +73,14 @@ def build(
     dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False,
     listen_dsn: str | None = None, files: Sequence[Root] = (), link_secret: bytes | None = None,
     sandbox: Path | None = None, cell: str | None = None, read_dsn: str | None = None,
+    inbox: Path | None = None,
 ) -> Guard:  # fmt: skip
     """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
 
     With `trust_proxy`, X-Forwarded-Prefix and X-Forwarded-Proto say how browsers reach it. Without
     a `link_secret` there are no signed links. `sandbox` is the folder of a built sandbox, or None.
     `cell` is the name of the database if it is one of several. With `read_dsn` the page reads from
-    that standby what it can.
+    that standby what it can. `inbox` is the folder that takes the files of answers, or None.
     """
     data = database.Database(dsn, read_dsn)
     snapshot = Snapshot(data, listen_dsn)
@@ -90,6 +91,7 @@ def build(
         *(Route(given.path, site.send(given)) for given in DATA),
         *answering.routes(site),
         *listed_file.routes(site),
+        *uploading.routes(site),
         Route("/do/{action}", site.person(site.do), methods=["POST"]),
         Route("/stream", site.person(site.stream)),
         Route("/healthz", alive),
@@ -113,6 +115,7 @@ def build(
     app.state.health = PageHealth(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
     app.state.sandbox, app.state.cell = sandbox is not None, cell
+    app.state.inbox = inbox
     return Guard(app, hosts, trust_proxy)
 
 

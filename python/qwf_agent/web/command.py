@@ -65,6 +65,12 @@ CLEAR_TEXT = (
     help="Show the files of jobs below this folder: of one host, or of all on a shared disk.",
 )
 @click.option(
+    "--inbox",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for files that people upload to answer a question. Default: they cannot.",
+)
+@click.option(
     "--sandbox",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of a sandbox (make sandbox-build), linked in the menu.",
@@ -174,7 +180,7 @@ def _page(
     roots = [_root(folder) for folder in options["folders"]]
     return app.build(
         dsn, who, hosts, options["trust_proxy"], listen_dsn, roots, options["link_secret"],
-        _sandbox(options["sandbox"]), cell, options["read_dsn"],
+        _sandbox(options["sandbox"]), cell, options["read_dsn"], _inbox(options["inbox"]),
     )  # fmt: skip
 
 
@@ -210,6 +216,16 @@ def _root(text: str) -> Root:
         return files.parse_root(text)
     except ValueError as error:
         raise config.ConfigError(f"--files: {error}") from None
+
+
+def _inbox(folder: Path | None) -> Path | None:
+    """The folder of uploads. Raises ConfigError."""
+    from qwf_agent.web.site import inbox
+
+    try:
+        return None if folder is None else inbox.check_folder(folder)
+    except ValueError as error:
+        raise config.ConfigError(f"--inbox: {error}") from None
 
 
 def _sandbox(folder: Path | None) -> Path | None:

@@ -10,11 +10,14 @@ from starlette.requests import Request
 
 from qwf_agent.look import masking
 from qwf_agent.look.query import MOST_ID
+from qwf_agent.web.forms import exact_json
+from qwf_agent.web.forms.choices import Option, options_of
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
 MOST = 100  # questions of a page
+MOST_BUTTONS = 4  # options of a question that are buttons in the list
 MOST_PAYLOAD = 300  # characters of a payload
 # Times that find_inputs() takes.
 EARLIEST, LATEST = (
@@ -29,7 +32,10 @@ select p.job_id, p.run_id, p.workflow, p.node_id, p.task, p.project, p.asks, p.w
   p.spec ? 'default' as has_default,
   left(coalesce(p.spec -> 'default' ->> 'label', p.spec ->> 'default'), 200) as default,
   case when p.asks = 'failure' then p.spec -> 'options' end as choices,
-  jsonb_array_length(p.show) as files
+  jsonb_array_length(p.show) as files,
+  case when p.widget = 'choose_one' and p.spec ->> 'multiple' is distinct from 'true'
+      and pg_column_size(p.spec) <= 20000 then
+    coalesce(nullif(p.spec -> 'options', 'null'), p.spec -> 'source')::text end as offered
 from qwf.find_inputs(%(project)s, %(ending)s, %(after)s::timestamptz, %(job)s::bigint,
   max_rows => %(most)s) p
 """
@@ -69,13 +75,24 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         QUESTIONS, project=project, ending=order == "ending", after=after, job=job, most=MOST + 1
     )
     return {
-        "questions": found[:MOST],
+        "questions": [row | {"offered": _options(row["offered"])} for row in found[:MOST]],
         "next": _next(found, ORDERS[order]),
         "later": after is not None,
         "project": project,
         "projects": [row["project"] for row in await look.rows(PROJECTS)],
         "order": order,
     }
+
+
+def _options(text: str | None) -> tuple[Option, ...]:
+    """The options of a question, if they are so few that they are buttons in the list."""
+    try:
+        values = exact_json.read(text) if text else None
+        if not isinstance(values, list) or not 0 < len(values) <= MOST_BUTTONS:
+            return ()
+        return options_of(values)
+    except ValueError:
+        return ()
 
 
 async def _signals(look: Look, project: str | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from qwf_agent.web.forms import questions
 from qwf_agent.web.forms.questions import AskedQuestion
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site import render
+from qwf_agent.web.site import inbox, render
 from qwf_agent.web.site.page import Page
 
 RUN = "select * from qwf.run_overview where id = %(run)s"
@@ -46,9 +47,23 @@ async def facts(request: Request, look: Look) -> dict[str, Any]:
     reader = questions.Reader(look, request.app.state.files, render.url(request, "/files"))
     question = await reader.read(request.path_params["job"])
     answered = request.query_params.get("asked", "")
+    uploaded = _uploaded(request)
+    form = question.form
+    if form is not None and uploaded and form.kind in ("file", "files"):
+        paths = list(uploaded.values())
+        text = "\n".join(paths if form.kind == "files" else paths[-1:])
+        form = replace(form, entered=text, chosen=frozenset())
+    chosen = request.query_params.get("choose", "")
+    if form is not None and form.kind == "choice" and chosen in {one.key for one in form.options}:
+        form = replace(form, chosen=frozenset([chosen]))
     return {
         "question": question,
-        "form": question.form,
+        "form": form,
+        "filled": bool(uploaded) or (form is not None and form is not question.form),
+        "takes_upload": request.app.state.inbox is not None
+        and form is not None
+        and form.kind in ("file", "files"),
+        "uploaded": list(uploaded),
         "sent": False,
         "said": "",
         "unsent": "",
@@ -57,6 +72,14 @@ async def facts(request: Request, look: Look) -> dict[str, Any]:
         "answered": questions.draft_of(question.job["job_id"], answered) if answered else "",
         **await progress(look, question),
     }
+
+
+def _uploaded(request: Request) -> dict[str, str]:
+    """The files that were uploaded just now, which the address names: their names and paths."""
+    folder = request.app.state.inbox
+    names = request.query_params.getlist("uploaded")[:21] if folder is not None else []
+    found = {name: inbox.path_of(folder, name) for name in names}
+    return {name: path for name, path in found.items() if path is not None}
 
 
 async def progress(look: Look, question: AskedQuestion) -> dict[str, Any]:
