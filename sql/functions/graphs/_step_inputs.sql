@@ -5,7 +5,7 @@
 --   under checks, for enqueue_run. A value is wrapped in a $check, and so checked when it is
 --   resolved, if it depends on other nodes, belongs to a step with a skip_if, or takes defaults
 --   from inside the schema. A value without a schema, or with an empty one, is not wrapped.
--- Called by: _compile_node_step, _compile_step.
+-- Called by: _compile_run, _compile_step.
 
 begin;
 

@@ -5,7 +5,7 @@
 --   other jobs. A random number for each job would cost a system call where Postgres is built
 --   without OpenSSL. Starts with the job id, so that a heartbeat finds its rows by primary key and
 --   tokens need no index.
--- Called by: _start_attempt, claim.
+-- Called by: claim, _start_attempts.
 
 begin;
 
