@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/children/_run_outcome
 -- Purpose: Returns what a run that is over reports to its step: completed, error, fatal or
 --   cancelled, with its output or error.
--- Guarantees: p_outputs: what the workflow declares; p_most: bytes of a value. The output is what the workflow declares; without outputs, the outputs of its last
---   nodes in one object, where anything but an object stands under the id of its node. An output
---   that cannot be resolved or is too large is fatal: another try would give the same.
+-- Guarantees: The output is what the workflow declares (p_outputs); without outputs, the outputs of
+--   its last nodes in one object, where anything but an object stands under the id of its node. An
+--   output that has more than p_most bytes, or cannot be resolved, is fatal: another try would give
+--   the same.
 -- Called by: _report_runs.
 
 begin;

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/children/_serve_runs
 -- Purpose: Starts runs that wait on the queue qwf.runs, in claim order and as the limits allow.
 -- Guarantees: Bounded by rows of nodes: it stops after p_nodes of them, with at least one run. What
---   was picked beyond that is only locked, and stays queued. New runs start together; if that fails,
---   and of a job that had a run before, each in a subtransaction of its own, so a bad one ends
---   alone. Does nothing inside itself: what starts while it runs may
---   queue runs, which the loop picks. Returns 100 or more only if there may be more.
+--   was picked beyond that is only locked, and stays queued. New runs start together. If that
+--   fails, or the job had a run before, each starts in a subtransaction of its own: a bad one ends
+--   alone. Does nothing inside itself: what starts while it runs may queue runs, which the loop
+--   picks. Returns 100 or more only if there may be more.
 -- Locks: permits of limits, queued jobs, runs above that have not started, if they are free; then
 --   as _report_runs.
 -- Notifies: sleepers of the queues of the first nodes.

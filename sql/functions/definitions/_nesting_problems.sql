@@ -23,7 +23,7 @@ as $$
     select p_name, 0
     union
     select w.name, u.depth + 1
-    from up u join qwf.workflows w on w.current 
+    from up u join qwf.workflows w on w.current
       and u.name = any (_qwf.child_names(w.workflow_names, w.pipeline_names))
     where u.depth < 10
   ), cycle as (

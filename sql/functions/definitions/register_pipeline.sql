@@ -50,7 +50,7 @@ begin
     jsonb_build_object('version', v_before), jsonb_build_object('version', v_version),
     '{"of": "pipeline"}');
   perform _qwf.raise_problems('QW003', 'invalid pipeline definition', array(
-    select (format('workflow %s', w.name), n.problem, n.hint)::_qwf.problem
+    select ('nodes', n.problem, n.hint)::_qwf.problem
     from qwf.workflows w
     cross join lateral _qwf.nesting_problems(
       w.name, _qwf.child_names(w.workflow_names, w.pipeline_names)) n

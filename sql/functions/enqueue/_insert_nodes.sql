@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/enqueue/_insert_nodes
 -- Purpose: Inserts the jobs of new runs, one for each node of their graphs.
--- Guarantees: One statement, however many runs. A run without nodes has completed. Nodes without dependencies are queued, or
---   scheduled for run_at; a guarded node is opened now, or when it is due. A compensation node is
---   skipped until _end_run needs it.
+-- Guarantees: One statement, however many runs. A run without nodes has completed. Nodes without
+--   dependencies are queued, or scheduled for run_at; a guarded node is opened now, or when it is
+--   due. A compensation node is skipped until _end_run needs it.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _insert_children, _line_up, _resume_child.
 

@@ -17,12 +17,14 @@ create temp table run as select qwf.enqueue_run('day', '{"carts": [1]}') as id;
 select qwf_test.attempt('charge');
 select qwf_test.attempt('book', 'fatal');
 select qwf_test.attempt('refund', 'fatal');
-select is(status::text, 'failed', 'the run at the top has failed') from qwf.runs join run using (id);
+select is(status::text, 'failed', 'the run at the top has failed')
+from qwf.runs join run using (id);
 select throws_like(format('select * from qwf.retry_plan(%s)', run.id),
   'a compensation node failed', 'the plan is refused') from run;
 select throws_ok(format('select qwf.retry_run(%s)', run.id), 'QW002', 'a compensation node failed',
   'and so is the retry') from run;
-select is((select count(*)::int from qwf.runs where finished_at is null), 0, 'nothing has changed');
+select is((select count(*)::int from qwf.runs where finished_at is null), 0,
+  'nothing has changed');
 select is((select verdict from run, qwf.retry_plan(run.id, 'order') where node_id = 'order'),
   'runs again', 'the step may be named');
 select is(qwf.retry_run(run.id, 'order'), 1, 'then it goes on') from run;

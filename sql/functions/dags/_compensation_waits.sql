@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_compensation_waits
+-- Deploy qwf:functions/dags/_compensation_waits
 -- Purpose: Returns what each compensation node of a workflow waits for: the nodes that it takes
 --   back, all that follows from these, and the compensation nodes of those that follow.
 -- Guarantees: Lists of ids of nodes, by the id of the compensation node. Two that take back the

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_child_names
+-- Deploy qwf:functions/dags/_child_names
 -- Purpose: Returns the workflows that a workflow runs as runs of its own: by its steps, and by the
 --   nodes of the current versions of its pipelines.
 -- Called by: register_pipeline, register_workflow, _graph_for, _nesting_problems, _recompile,

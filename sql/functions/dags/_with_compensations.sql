@@ -1,4 +1,4 @@
--- Deploy qwf:functions/graphs/_with_compensations
+-- Deploy qwf:functions/dags/_with_compensations
 -- Purpose: Puts the compensation nodes of a workflow behind all other nodes, each with what it
 --   waits for.
 -- Guarantees: Later effects are taken back first. So a compensation node comes after those of nodes
