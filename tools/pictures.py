@@ -1,5 +1,8 @@
 """Makes docs/pictures: pages of `qwf web` on a seeded database, as a browser shows them.
 
+`--look FOLDER` takes every page instead, whole, on a desk and on a phone, light and dark, for
+somebody who looks at all of them; it says which of them scroll sideways or complain.
+
 Needs a Chromium of the system (see tests/web/conftest.py); a server of its own is started for it.
 """
 
@@ -7,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -21,7 +26,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
 from qwf_agent import embedded  # noqa: E402
 from qwf_agent.web.app import build  # noqa: E402
 from qwf_agent.web.site import access  # noqa: E402
-from support import lively  # noqa: E402
+from support import lively_fleet  # noqa: E402
 from support.browser import served  # noqa: E402
 from support.servers import deployed, own_server  # noqa: E402
 from support.visitors import TOKEN  # noqa: E402
@@ -41,6 +46,20 @@ PICTURES = (  # name, path, window, theme
     ("failures-light", "/failures", DESK, "light"),
     ("question-phone", "/inputs/{asked}", PHONE, "dark"),
 )
+EVERY = (
+    *("/", "/runs", "/jobs", "/jobs?status=failed", "/inputs", "/inputs/{asked}", "/failures"),
+    *(
+        "/runs/1",
+        "/runs/1/nodes/inspect%2Fdetect",
+        "/runs/43",
+        "/runs/43?show=timeline",
+        "/runs/45",
+    ),
+    *("/runs/43?show=outputs", "/runs/43?show=history", "/runs/43?show=retry", "/jobs/1"),
+    *("/fleet", "/fleet/box-a", "/fleet/box-c", "/queues", "/queues/shop", "/schedules"),
+    *("/schedules/nightly", "/alerts", "/events", "/audit", "/workflows", "/doctor"),
+    *("/workflows/nightly-report", "/workflows/nightly-report?show=nodes", "/search?q=photo"),
+)
 ASKED = "select id from qwf.jobs where status = 'awaiting_input' order by id limit 1"
 
 
@@ -55,14 +74,47 @@ def main() -> None:
         stack.enter_context(server.database("pictures", template))
         dsn = server.dsn("pictures")
         with psycopg.connect(dsn, autocommit=True) as db:
-            lively.fill(db)
+            lively_fleet.fill(db)
             (asked,) = db.execute(ASKED).fetchone() or (0,)
         who = access.TokenAccess(dsn, TOKEN)
         address = stack.enter_context(served(build(dsn, who, access.LOCAL_HOSTS)))
         play = stack.enter_context(sync_playwright())
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        if sys.argv[1:2] == ["--look"]:
+            look(browser, address, Path(sys.argv[2]), asked)
+            return
         for name, path, window, theme in PICTURES:
             take(browser, address, name, path.format(asked=asked), window, theme)
+
+
+def look(browser: Browser, address: str, folder: Path, asked: int) -> None:
+    """Write a picture of every page, and say what is wrong with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for window, theme in itertools.product((DESK, PHONE), ("light", "dark")):
+        page = browser.new_page(
+            viewport={"width": window[0], "height": window[1]},
+            color_scheme="dark" if theme == "dark" else "light",
+            reduced_motion="reduce",
+        )
+        wrong: list[str] = []
+        page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
+        page.on(
+            "console", lambda said, wrong=wrong: said.type == "error" and wrong.append(said.text)
+        )
+        page.goto(f"{address}/?token={TOKEN}")
+        for path in EVERY:
+            wrong.clear()
+            page.goto(address + path.format(asked=asked))
+            page.wait_for_timeout(1500)
+            sideways = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            name = re.sub(r"[^a-z0-9]+", "-", path.strip("/")) or "overview"
+            page.screenshot(path=folder / f"{name}-{window[0]}-{theme}.png", full_page=True)
+            print(
+                path, window[0], theme, *([f"{sideways} px sideways"] if sideways else []), *wrong
+            )
+        page.close()
 
 
 def take(

@@ -66,7 +66,7 @@ export function showTour(engine, start) {
     const buttons = done
       ? [button(last ? 'End the tour' : 'Next step', () => go(at + 1), { class: 'primary next' })]
       : [...(step.start ? [button(`Start: ${labels[step.start]}`, () => start(step.start),
-        { class: 'start' })] : []), button('Skip this step', () => go(at + 1), { class: 'skip-step' })];
+        { class: 'primary start' })] : []), button('Skip this step', () => go(at + 1), { class: 'skip-step' })];
     return [progress(), make('h2', {}, `${at + 1} of ${STEPS.length}: ${step.title}`),
       make('p', { 'aria-live': 'polite' }, done ? `✓ ${step.done}` : step.todo),
       make('p', { class: 'buttons' }, ...buttons)];
