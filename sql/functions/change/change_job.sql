@@ -3,8 +3,8 @@
 --   or names the receiver that hears of a job or run that is not over.
 -- Guarantees: A null argument changes nothing; an empty limit_by takes the job out of its limit. A
 --   run_at in the future makes the job scheduled, one in the past makes it queued. With run_next it
---   is due now and the next of its queue, until it is claimed; its priority stays. notify alone does
---   not need a job that waits; of a node it is that of its run; an empty text removes it.
+--   is due now and the next of its queue, until it is claimed; its priority stays. notify alone
+--   does not need a job that waits; of a node it is that of its run; an empty text removes it.
 -- Locks: the new limit, against being dropped; for notify the run, or the job; then the job, if it
 --   is free.
 -- Notifies: a sleeper of the queue.
@@ -40,8 +40,8 @@ end $$;
 comment on function qwf.change_job is
   'Changes priority, queue, run_at or limit_by ('''': none) of a queued or scheduled job, or makes '
   'it the next of its queue. notify: the receiver of that name is told when the job fails for good '
-  'or asks; of a node, when its run ends or asks; '''': nobody is told. QW001 no such job or limit, '
-  'QW002 it is not waiting (for notify: it is over), QW005 invalid time or receiver, QW006 unknown '
+  'or asks; of a node, when its run ends or asks; '''': nobody is told. QW001 no such job or '
+  'limit, QW002 it is not waiting (for notify: it is over), QW005 invalid time or receiver, QW006 unknown '
   'queue.';
 call _qwf.allow('qwf.change_job', 'qwf_producer');
 

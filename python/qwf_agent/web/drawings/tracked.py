@@ -68,13 +68,13 @@ def _chart(name: str, rows: Sequence[Mapping[str, Any]]) -> TrackedChart:
 
 
 def _scale(low: float, high: float, size: int) -> tuple[float, float]:
-    """What is taken from a value, and what the rest is multiplied with. A flat line is in the
+    """The number to take from a value, and the factor for the rest. A flat line is in the
     middle."""
     return (low, size / (high - low)) if high > low else (low - 0.5, float(size))
 
 
 def _path(points: Sequence[Point], across: tuple[float, float], up: tuple[float, float]) -> str:
-    """The line through the points; it is broken where there is no number."""
+    """The line through the points; it is broken where a value is missing."""
     drawn, broken = [], True
     for step, value in _fewer(points, across):
         if value is not None:
