@@ -41,8 +41,8 @@ comment on function qwf.change_job is
   'Changes priority, queue, run_at or limit_by ('''': none) of a queued or scheduled job, or makes '
   'it the next of its queue. notify: the receiver of that name is told when the job fails for good '
   'or asks; of a node, when its run ends or asks; '''': nobody is told. QW001 no such job or '
-  'limit, QW002 it is not waiting (for notify: it is over), QW005 invalid time or receiver, QW006 unknown '
-  'queue.';
+  'limit, QW002 it is not waiting (for notify: it is over), QW005 invalid time or receiver, QW006 '
+  'unknown queue.';
 call _qwf.allow('qwf.change_job', 'qwf_producer');
 
 commit;
