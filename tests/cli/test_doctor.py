@@ -19,7 +19,7 @@ from qwf_agent.look.doctor import box, checks, shipped
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
-OF_THE_TEST_SERVER = "fsync is off"
+OF_THE_TEST_SERVER = ("fsync is off", "full_page_writes is off")
 
 
 def found(result: Result, level: str = "problem") -> dict[str, list[str]]:
