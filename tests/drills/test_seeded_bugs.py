@@ -31,7 +31,7 @@ FIRST = {
     "a loaded model is always preferred": 1,
     "a job keeps its deadline when it starts": 15,
     "a signal that came early is not kept": 2,
-    "a signal answers though it does not fit": 40,
+    "a signal answers though it does not fit": 77,
 }
 
 

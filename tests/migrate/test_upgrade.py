@@ -259,7 +259,7 @@ class Side:
         return ended
 
     def looks(self) -> tuple[tuple[int, dict[str, list[str]]], Ended]:
-        """What the doctor finds, and how verifying ends; all metrics can be read, too."""
+        """Findings of the doctor, and how verifying ends; all metrics can be read, too."""
         doctor, verified, metrics = self.run(DOCTOR, VERIFY, ["metrics"])
         assert metrics.code == 0
         assert "qwf_unreadable 0.0" in metrics.out

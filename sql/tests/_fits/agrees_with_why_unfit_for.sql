@@ -1,7 +1,7 @@
 -- Every combination of what a job requires and what a worker announced: the first rows of jobs vary
 -- all that can_run reads, for every worker of one host; the others all that only fits reads, for
--- workers that differ by host, project and labels. The two halves meet in an AND alone. What is read is taken
--- from the source: a column that the combinations do not vary fails the test.
+-- workers that differ by host, project and labels. The two halves meet in an AND alone. What is
+-- read is taken from the source: a column that the combinations do not vary fails the test.
 begin;
 select plan(4);
 
@@ -14,8 +14,8 @@ select w as all_workers, jsonb_populate_record(null::qwf.jobs, jsonb_build_objec
 from unnest('{"",p}'::text[]) p,
   lateral (
     select true, t, 'gpu', m, v, r, 0, null::timestamptz, null, null::timestamptz, null, 'u'
-    from unnest('{t,u}'::text[]) t, unnest('{null,sam}'::text[]) m, unnest('{null,8000}'::int[]) v,
-      unnest(array['{}', '{"disk": "big"}']) r
+    from unnest('{t,u}'::text[]) t, unnest('{null,sam}'::text[]) m,
+      unnest('{null,8000}'::int[]) v, unnest(array['{}', '{"disk": "big"}']) r
     union all
     select false, 't', q, null, null, '{}', a, e, h, u, k, s
     from unnest('{gpu,cpu}'::text[]) q, unnest('{0,1}'::int[]) a,
@@ -38,7 +38,8 @@ language sql as $$
   select _qwf.fits(j.job, w.worker, '2026-01-01 12:00Z'),
     _qwf.why_unfit_for(j.job, w.worker, '2026-01-01 12:00Z'), j.job
   from job j join worker w on j.all_workers and (w.worker).host is distinct from 'other'
-    or not j.all_workers and (w.worker).tasks is null and (w.worker).models is null and (w.worker).vram_mb is null $$;
+    or not j.all_workers and (w.worker).tasks is null and (w.worker).models is null
+      and (w.worker).vram_mb is null $$;
 
 create function pg_temp.unvaried(p_argument text, p_rows jsonb) returns setof text
 language sql as $$
