@@ -25,7 +25,7 @@ from support.network import Box, boxes
 from support.outcomes import ask, completed_runs, invariants, outcomes_per_node
 from support.processes import with_variable
 
-DAY_S = float(os.environ.get("QWF_DAY_S", "20"))
+DAY_S = float(os.environ.get("QWF_DAY_S", "12"))
 BOXES = {
     "attic": (
         *("--queue", "cpu", "--queue", "gpu", "--queue", "llm"),

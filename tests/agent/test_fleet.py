@@ -14,15 +14,16 @@ from typing import Any
 
 from support.harness import Agent, Database, StartAgent, until
 from support.outcomes import RECOVERY_S, ask, completed_runs, invariants, outcomes_per_node
+from support.thorough import THOROUGH
 
-RUNS = 200
+RUNS = 200 if THOROUGH else 120
 NODES = ["first", "second", "third", "fourth", "fifth"]
 
 
 def test_runs_survive_kills_and_restarts(
     dsn: str, server: Any, start: StartAgent, tmp_path: Path
 ) -> None:
-    """200 five-node runs, agents and children killed with -9, Postgres restarted immediately."""
+    """Runs of five nodes, agents and children killed with -9, Postgres restarted immediately."""
     base = Database(dsn)
     register(base)
     for number in range(RUNS):

@@ -95,8 +95,8 @@ WAITS_FOR = {
     "change_job": (9,),
     "request_model": (9,),
 }
-BUDGET_S = 20.0 if THOROUGH else 5.0  # for transactions of two
-SHARE = 1 if THOROUGH else 5  # every pair at once, or every fifth, others each time
+BUDGET_S = 20.0 if THOROUGH else 3.0  # for transactions of two
+SHARE = 1 if THOROUGH else 10  # every pair at once, or every tenth, others each time
 TABLES = ["jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"]
 TABLES += ["waits", "worker_controls", "model_requests"]
 TOO_LATE, WAITED_IN_VAIN = ("QW001", "QW002", "QW008"), "55P03"  # QW008: the key is taken

@@ -14,8 +14,9 @@ import psycopg
 import pytest
 
 from support.interleave import WORKFLOWS, Race
+from support.thorough import THOROUGH
 
-TROUBLE_S = 8.0
+TROUBLE_S = 8.0 if THOROUGH else 5.0
 RECOVERY_S = 180.0  # within which everything must end afterwards
 Connect = Callable[[], psycopg.Connection[Any]]
 

@@ -15,8 +15,9 @@ import psycopg
 import pytest
 
 from support.interleave import Race
+from support.thorough import THOROUGH
 
-SECONDS = 6
+SECONDS = 6 if THOROUGH else 4
 MOST = 3
 QUEUES = ("cpu", "gpu")
 ABOVE = """

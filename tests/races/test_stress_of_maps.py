@@ -17,8 +17,9 @@ import psycopg
 import pytest
 
 from support.interleave import Race
+from support.thorough import THOROUGH
 
-TROUBLE_S = 6.0
+TROUBLE_S = 6.0 if THOROUGH else 4.0
 SESSIONS = 4
 ROUNDS = 2000  # of work, after which everything must have ended; a fast machine makes 300 runs
 Connect = Callable[[], psycopg.Connection[Any]]

@@ -14,8 +14,8 @@ select w as all_workers, jsonb_populate_record(null::qwf.jobs, jsonb_build_objec
 from unnest('{"",p}'::text[]) p,
   lateral (
     select true, t, 'gpu', m, v, r, 0, null::timestamptz, null, null::timestamptz, null, 'u'
-    from unnest('{t,u}'::text[]) t, unnest('{null,sam}'::text[]) m, unnest('{null,8000}'::int[]) v,
-      unnest(array['{}', '{"disk": "big"}']) r
+    from unnest('{t,u}'::text[]) t, unnest('{null,sam}'::text[]) m,
+      unnest('{null,8000}'::int[]) v, unnest(array['{}', '{"disk": "big"}']) r
     union all
     select false, 't', q, null, null, '{}', a, e, h, u, k, s
     from unnest('{gpu,cpu}'::text[]) q, unnest('{0,1}'::int[]) a,
