@@ -1,5 +1,5 @@
-"""What alerts, late work and metrics cost: rules on many events, a look at many open runs, a scrape
-after a year, and all of it when nothing happens.
+"""The cost of alerts, late work and metrics: rules on many events, a look at many open runs, a
+scrape after a year, and all of it when nothing happens.
 
 Times are those of the parts of a tick, called alone, and of a whole scrape over HTTP.
 """

@@ -37,8 +37,8 @@ end $$;
 comment on function qwf.change_job is
   'Changes priority, queue or run_at of a queued or scheduled job, or makes it the next of its '
   'queue. notify: the receiver of that name is told when the job fails for good or asks; of a '
-  'node, when its run ends or asks; an empty text: nobody is told. QW001 no such job, QW002 it is not waiting (for notify: it is '
-  'over), QW005 invalid time or receiver, QW006 unknown queue.';
+  'node, when its run ends or asks; an empty text: nobody is told. QW001 no such job, QW002 it is '
+  'not waiting (for notify: it is over), QW005 invalid time or receiver, QW006 unknown queue.';
 call _qwf.allow('qwf.change_job', 'qwf_producer');
 
 commit;
