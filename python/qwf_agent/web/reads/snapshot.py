@@ -52,8 +52,7 @@ order by state not in ('broken', 'failed', 'gone'), host, queue limit 1000
 BADGES = """
 select o.failed, o.questions as asked, (
   select count(*) from (
-    select from qwf.open_alerts a
-    where a.opened_at is not null and a.closed_at is null limit 101) a) as alerts
+    select from qwf.alert_details a where a.closed_at is null limit 101) a) as alerts
 from qwf.overview o
 """
 # Topic: the statement whose answer, when it differs from the last one, is news for tabs.
