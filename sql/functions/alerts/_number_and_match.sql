@@ -5,8 +5,8 @@
 -- Guarantees: Reads the last number under its lock, then numbers, then matches, each in a statement
 --   of its own; all rules at once. Without a rule it is number_events() and a look at two indexes.
 --   A rule that raises gets last_error, and the others go on. A receiver that a producer has named
---   gets a rule when something happens to such a job or run for the first time; it has the bounds of
---   any rule.
+--   gets a rule when something happens to such a job or run for the first time; it has the bounds
+--   of any rule.
 -- Locks: the row of event_numbers; while another transaction has it, it does nothing.
 -- Notifies: qwf_events, and sleepers of the queues of what the rules enqueue.
 -- Called by: _tick_part.

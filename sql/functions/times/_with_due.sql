@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/times/_with_due
 -- Purpose: Returns the args or options of a schedule with the time for which it fires in place of
 --   its references.
--- Guarantees: A value without references costs nothing. due has the times before and after it, which
---   are times of the schedule: a day in which clocks change has 23 or 25 hours between them.
+-- Guarantees: A value without references costs nothing. due has the times before and after it,
+--   which are times of the schedule: a day in which clocks change has 23 or 25 hours between them.
 -- Raises: QW005 if a reference cannot be resolved; create_schedule refuses those that never can.
 -- Called by: _option_problems, _start_scheduled, _work_problems.
 
