@@ -93,7 +93,7 @@ def test_a_loop_of_1000_turns_costs_the_same_at_its_end(
     assert shown.output.count("\n") <= 10
     assert "done after 1000 of 1000 turns" in shown.output
     listed = on_db("jobs", "--run", run)
-    assert listed.output.count("act[") == ROWS
+    assert listed.output.count("\n") == ROWS + 2  # a head, and the note
     assert "note: these are 50, there may be more: --limit N" in listed.output
     ((act,),) = db.execute("select id from qwf.jobs where node_id = 'act'").fetchall()
     with visitor(db, dsn, "viewer") as ada:
