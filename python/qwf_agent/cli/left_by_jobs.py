@@ -1,4 +1,4 @@
-"""What jobs have left besides their outputs: the numbers they tracked, a row each with a line of
+"""Traces of jobs besides their outputs: the numbers they tracked, a row each with a line of
 blocks, and their files."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ limit 200
 
 
 def read(conn: Connection, job: int) -> dict[str, list[dict[str, Any]]]:
-    """What a job has tracked, and its files."""
+    """The numbers that a job has tracked, and its files."""
     files = "select * from qwf.file_overview where job_id = %s order by file_no"
     return {
         "tracked": connection.many(conn, OF_JOB, (job,)),
