@@ -1,4 +1,5 @@
-"""Draws the numbers that jobs tracked, each as a row of blocks, and lists their files."""
+"""Traces of jobs besides their outputs: the numbers they tracked, a row each with a line of
+blocks, and their files."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _chart(name: str, rows: Sequence[Mapping[str, Any]]) -> TrackedChart:
 
 
 def _scale(low: float, high: float, size: int) -> tuple[float, float]:
-    """The number to take from a value, and the factor for the rest. A flat line is in the
+    """The number taken from a value, and the factor of the rest. A flat line is in the
     middle."""
     return (low, size / (high - low)) if high > low else (low - 0.5, float(size))
 
