@@ -54,7 +54,7 @@ begin
     where r.id = p_run.id;
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
     values (p_now, p_run.id, 'run_ended', p_run.workflow,
-      _qwf.run_ended('completed', p_now, p_now, null, p_job.run_id));
+      _qwf.run_ended('completed', p_now, p_now, null, p_job.id));
   end if;
   return v_nodes;
 end $$;

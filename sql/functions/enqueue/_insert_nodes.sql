@@ -54,8 +54,7 @@ begin
   ), over as (
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
     select p_now, r.id, 'run_ended', r.workflow,
-      _qwf.run_ended('completed', r.finished_at, r.finished_at, null,
-        (select j.run_id from qwf.jobs j where j.id = r.parent_id))
+      _qwf.run_ended('completed', r.finished_at, r.finished_at, null, r.parent_id)
     from qwf.runs r
     where r.id = any (p_runs) and r.finished_at is not null
   )

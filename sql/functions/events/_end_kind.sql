@@ -1,19 +1,21 @@
 -- Deploy qwf:functions/events/_end_kind
--- Purpose: Returns the kind of the event of a run that fails for a job: run_ended, or retried for a
---   run in line that has tries left.
+-- Purpose: Returns the kind of the event of a run that ends: run_ended, or retried for a run in
+--   line that failed and has tries left.
 -- Guarantees: As _transition will decide for the job of the run in the same transaction.
 -- Called by: _advance_runs, _end_run.
 
 begin;
 
-create function _qwf.end_kind(p_parent_id bigint) returns text
+create function _qwf.end_kind(p_status qwf.run_status, p_parent_id bigint) returns text
 language sql stable
 as $$
-  select case when exists (
+  select case
+    when p_status <> 'failed' or p_parent_id is null then 'run_ended'
+    when exists (
       select from qwf.jobs j cross join qwf.settings s
       where j.id = p_parent_id and j.run_id is null
-        and j.failures + 1 < coalesce(j.max_attempts, s.error_attempts))
-    then 'retried' else 'run_ended' end
+        and j.failures + 1 < coalesce(j.max_attempts, s.error_attempts)) then 'retried'
+    else 'run_ended' end
 $$;
 
 commit;

@@ -90,10 +90,8 @@ begin
     returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error, r.parent_id
   ), told as (
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
-    select w.finished_at, w.id, case when w.status = 'failed' and w.parent_id is not null
-        then _qwf.end_kind(w.parent_id) else 'run_ended' end, w.workflow,
-      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error,
-        (select j.run_id from qwf.jobs j where j.id = w.parent_id))
+    select w.finished_at, w.id, _qwf.end_kind(w.status, w.parent_id), w.workflow,
+      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error, w.parent_id)
     from written w
     where w.finished_at is not null
   )
