@@ -73,21 +73,22 @@ def main() -> None:
         template = stack.enter_context(deployed(server)).template_dbname
         stack.enter_context(server.database("pictures", template))
         dsn = server.dsn("pictures")
-        with psycopg.connect(dsn, autocommit=True) as db:
-            lively_fleet.fill(db)
-            (asked,) = db.execute(ASKED).fetchone() or (0,)
+        db = stack.enter_context(psycopg.connect(dsn, autocommit=True))
+        lively_fleet.fill(db)
+        (asked,) = db.execute(ASKED).fetchone() or (0,)
         who = access.TokenAccess(dsn, TOKEN)
         address = stack.enter_context(served(build(dsn, who, access.LOCAL_HOSTS)))
         play = stack.enter_context(sync_playwright())
         browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])
         if sys.argv[1:2] == ["--look"]:
-            look(browser, address, Path(sys.argv[2]), asked)
+            look(browser, address, Path(sys.argv[2]), asked, db)
             return
         for name, path, window, theme in PICTURES:
+            lively_fleet.keep_alive(db)
             take(browser, address, name, path.format(asked=asked), window, theme)
 
 
-def look(browser: Browser, address: str, folder: Path, asked: int) -> None:
+def look(browser: Browser, address: str, folder: Path, asked: int, db: lively_fleet.Db) -> None:
     """Write a picture of every page, and say what is wrong with it."""
     folder.mkdir(parents=True, exist_ok=True)
     for window, theme in itertools.product((DESK, PHONE), ("light", "dark")):
@@ -104,6 +105,7 @@ def look(browser: Browser, address: str, folder: Path, asked: int) -> None:
         page.goto(f"{address}/?token={TOKEN}")
         for path in EVERY:
             wrong.clear()
+            lively_fleet.keep_alive(db)
             page.goto(address + path.format(asked=asked))
             page.wait_for_timeout(1500)
             sideways = page.evaluate(
