@@ -37,7 +37,7 @@ async def read(roots: Sequence[Root], row: Mapping[str, Any]) -> Table:
         raise FileRefused(404, "Only CSV files are shown as tables.")
     start = await send_file.start_of(roots, row)
     if b"\0" in start:
-        raise elsewhere(place(row), "The file is no text")
+        raise elsewhere(place(row), "The file is not a text")
     return parse(start.decode("utf-8-sig", errors="replace"), len(start) < row["size_bytes"])
 
 
