@@ -74,7 +74,7 @@ def _scale(low: float, high: float, size: int) -> tuple[float, float]:
 
 
 def _path(points: Sequence[Point], across: tuple[float, float], up: tuple[float, float]) -> str:
-    """The line through the points; it is broken where a value is missing."""
+    """The line through the points; it is broken where a number is missing."""
     drawn, broken = [], True
     for step, value in _fewer(points, across):
         if value is not None:
