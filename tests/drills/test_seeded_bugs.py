@@ -38,7 +38,7 @@ WHERE: dict[str, tuple[str | None, int]] = {
     "a signal that came early is not kept": ("signalled", 2),
     "a signal answers though it does not fit": ("signalled", 0),
     "a turn gets what the first one got": ("repeats", 0),
-    "a repeat goes on beyond its last turn": ("repeats", 0),
+    "a repeat goes on beyond its last turn": ("repeats", 12),
     "turns do not wait": ("repeats_every", 0),
     "a node is delayed each time it is looked at": ("repeats_every", 0),
     "a node that is skipped waits": ("repeats_every", 0),
