@@ -101,11 +101,6 @@ BUGS = {
         "_qwf.as_interval(v_next.repeat -> 'every')",
         "null",
     ),
-    "later turns stay when one is named": (
-        "_qwf.resume_maps",
-        "if v_map.repeats then",
-        "if false then",
-    ),
     "a node is delayed each time it is looked at": (
         "_qwf.open_guarded",
         "case when j.run_at is null or j.run_at = r.run_at then n.delay end",
@@ -150,6 +145,16 @@ BUGS = {
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",
         "",
+    ),
+}
+
+
+# What check_invariants() finds about turns.
+TURN_BUGS = {
+    "later turns stay when one is named": (
+        "_qwf.resume_maps",
+        "if v_map.repeats then",
+        "if false then",
     ),
 }
 

@@ -1021,6 +1021,7 @@ def _handed_out(
 ) -> list[int]:
     """Compares what a claim returned with the model."""
     claims = dict(s.rows("select id, attempt from qwf.jobs where attempt > 0"))
+    require(claims.keys() <= s.model.jobs.keys(), "jobs there are", claims, s.model.jobs.keys())
     picked = {job_id for job_id, n in claims.items() if n != s.model.jobs[job_id].attempt}
     tokens = {job_id: token for job_id, token, *_ in got}
     wanted = s.model.claim(queue, worker, count, lease, picked, tokens)

@@ -340,7 +340,11 @@ WORKFLOWS: dict[str, list[Json]] = {
             nodes=[
                 node(
                     "r",
-                    repeat={"until": ref("item.skip"), "max": 2, "every": "15.5 s"},
+                    repeat={
+                        "until": ref("item.skip", **{"$default": 0}),
+                        "max": 2,
+                        "every": "15.5 s",
+                    },
                     delay=ref("scan.list", **{"$default": 5}),
                     skip_if=SKIP,
                     **GO_ON,
