@@ -24,7 +24,7 @@ declare
 begin
   if mark_failures.task is null or length(mark_failures.task) > 1000
     or length(v_signature) > 1000 or length(v_note) > 2000
-    or mark_failures.snooze not between '0 s' and '366 days'
+    or extract(epoch from mark_failures.snooze) not between 0 and 366 * 86400
     or num_nonnulls(
       mark_failures.seen, mark_failures.snooze, mark_failures.until_release,
       mark_failures.note) = 0
@@ -36,7 +36,7 @@ begin
         'days), until_release or note (up to 2,000 letters)';
   end if;
   v_until := case when mark_failures.until_release then 'infinity'
-    when mark_failures.snooze > '0 s' then v_now + mark_failures.snooze end;
+    when extract(epoch from mark_failures.snooze) > 0 then v_now + mark_failures.snooze end;
   insert into qwf.failure_marks as m (
     task, signature, seen_at, snoozed_until, release_after, note, changed_at)
   values (
