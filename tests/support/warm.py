@@ -8,7 +8,6 @@ is each that says fresh=True, has another Python's settings, or would import som
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 import os
 import runpy
@@ -192,7 +191,6 @@ def main() -> None:
         del sys.modules["qwf_agent.__main__"]  # `python -m` makes it anew
         imported = {name.partition(".")[0] for name in sys.modules}
         channel.send(json.dumps(sorted(imported)).encode())
-        gc.freeze()  # an agent that ends need not look through all that was imported
         options = fork_agents(channel)
         channel.detach()  # closed with all others
     sys.argv = [qwf_agent.__main__.__file__ or "", *options]
