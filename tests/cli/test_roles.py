@@ -139,7 +139,7 @@ def test_a_verb_works_or_says_which_role_it_needs(
 def test_a_viewer_reads_every_figure(ended: Cli, db: Db, logins: Callable[[str], str]) -> None:
     reader = logins(READER)
     db.execute(f"grant pg_read_all_stats to {conninfo_to_dict(reader)['user']}")
-    assert "qwf_unreadable 0.0" in ended("metrics", "--dsn", reader).stdout
+    assert "qwf_unreadable 0\n" in ended("metrics", "--dsn", reader).stdout
 
 
 def test_the_health_check_works_with_the_login_of_an_agent(

@@ -32,17 +32,18 @@ def act(
     if statement not in context["called"]:
         context["called"].append(statement)
     shown, where = _text(statement), escape(context["url"]("/do/" + action))
+    said, label, kind = _text(deed(action, label, given)), _text(label), escape(kind)
     form = (
         f'method="post" action="{where}" hx-post="{where}" hx-target="#notices" '
         f'hx-swap="beforeend">\n{hidden(context, given)}'
     )
-    keyed = f' data-key="{key}"' if key else ""
+    keyed = f' data-key="{escape(key)}"' if key else ""
     if not confirm and fields is None:
         return Markup(  # noqa: S704 - every value is escaped
             f'<form class="act" {form}<button class="{kind}" title="{shown}"{keyed}>{label}'
             "</button>\n</form>"
         )
-    said, name = _text(deed(action, label, given)), _id(action, given)
+    name = _id(action, given)
     heading = f"<p><strong>{said}</strong></p>" if said != label else ""
     text = f"<p>{_text(confirm)}</p>" if confirm else ""
     keep = "Keep it" if kind == "danger" else "Close"
