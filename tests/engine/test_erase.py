@@ -39,7 +39,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.runs: workflow project schedule",
         "qwf.input_answers: node_id",
         "qwf.run_files: node_id",
-        "qwf.pipelines: name definition digest",
+        "qwf.pipelines: name definition workflow_names digest",
         "qwf.workflows: name definition pipeline_names workflow_names digest",
         "qwf.graphs: context_checks inputs outputs",
         "qwf.graph_nodes: node_id step_id pipeline workflow task queue inputs skip_if input_spec"
