@@ -53,7 +53,9 @@ def given(**inputs: Any) -> JobContext:
         None,
     )
     saver = Saver(lambda _: None, Scoreboard(), 1000)
-    return JobContext(Work(*fields), Scoreboard(), new_events(), lambda *_: None, saver)
+    return JobContext(
+        Work(*fields), Scoreboard(), new_events(), lambda *_: None, saver, lambda *_: None
+    )
 
 
 def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:

@@ -15,7 +15,7 @@ with bucket as materialized (  -- the 17 edges of a histogram are the arguments 
 ), labelled as materialized (
   select f.name, f.labels, f.value, f.kind, f.help, f.seconds, f.edges, case
     when f.object = '{}' then ''
-    when strpos(f.object, E'\\') = 0  -- then each quote is one of JSON
+    when strpos(f.object, E'\\') = 0 and strpos(f.object, ': null') = 0  -- each quote is JSON
       then rtrim(substr(replace(replace(f.object, '": "', '="'), '", "', '",'), 3), '}')
     else (
       select string_agg(p.key || '="' || replace(replace(replace(
