@@ -73,6 +73,7 @@ COMMANDS: dict[str, set[str]] = {
     "settings": {READER},
     "settings lease 1min": set(),
     "metrics": {READER},
+    "failures": {READER},
 }
 # These need a terminal or the rights of an owner, start something, or ask no database; doctor
 # names the checks that a role may not make.

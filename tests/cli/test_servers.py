@@ -133,12 +133,12 @@ def test_a_worker_without_servers_has_nothing_to_set(box: Cli, db: Db) -> None:
 def test_the_metrics_count_what_each_server_does(box: Cli) -> None:
     lines = box("metrics").output.splitlines()
     labels = '{host="box-a",queue="llm",server="vllm"}'
-    assert f"qwf_server_up{labels} 1.0" in lines
-    assert f"qwf_server_inflight{labels} 3.0" in lines
-    assert f"qwf_server_tokens_total{labels} 1200.0" in lines
-    assert f"qwf_server_prompt_tokens_total{labels} 80.0" in lines
+    assert f"qwf_server_up{labels} 1" in lines
+    assert f"qwf_server_inflight{labels} 3" in lines
+    assert f"qwf_server_tokens_total{labels} 1200" in lines
+    assert f"qwf_server_prompt_tokens_total{labels} 80" in lines
     loads = [line for line in lines if line.startswith("qwf_server_load_seconds{")]
-    assert loads == [f"qwf_server_load_seconds{labels} 27.0"], "the others have never started"
+    assert loads == [f"qwf_server_load_seconds{labels} 27"], "the others have never started"
 
 
 def test_the_end_of_what_a_server_printed_is_shown(box: Cli, db: Db) -> None:

@@ -105,7 +105,7 @@ def test_an_operator_ticks_by_hand(visit: Visit, db: Db) -> None:
 
 
 SLOW = """
-create or replace function qwf.check_invariants()
+create or replace function qwf.check_invariants(running_only boolean default false)
 returns table (invariant text, subject text, detail text)
 language sql volatile
 as $$ select 'slow', 'job 7', 'after 2.5 s' from pg_sleep(2.5) $$

@@ -76,11 +76,11 @@ def test_what_fails_is_counted_in_menu_title_and_icon_without_a_reload(
     db.execute("select qwf.finish(job_id, token, 'fatal', null, 'no paper')"
                " from qwf.claim('default', 'w')")  # fmt: skip
     expect(page).to_have_title("✗1 Overview · qwf")
-    expect(page.locator(".menu .count.bad")).to_have_text("1")
+    expect(page.locator(".menu [data-count=failed]")).to_have_text("1")
     assert page.locator("link[rel=icon]").get_attribute("href") == "/static/icon-failed.svg"
     db.execute("select qwf.retry_job(1)")
     expect(page).to_have_title("Overview · qwf")
-    expect(page.locator(".menu .count.bad")).to_be_hidden()
+    expect(page.locator(".menu [data-count=failed]")).to_be_hidden()
 
 
 def test_a_worker_is_switched_off_on_a_phone(db: Db, look: Callable[..., Page]) -> None:

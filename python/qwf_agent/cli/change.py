@@ -33,7 +33,7 @@ def change(
     delay: timedelta | None, at: datetime | None, run_next: bool,
     limit_by: str | None, no_limit: bool, notify: str | None, no_notify: bool,
 ) -> None:  # fmt: skip
-    """Change when, where and under which limit waiting jobs run, or who hears of jobs.
+    """Change when, where and how waiting jobs run, or who hears.
 
     Changes all of them, or none if one is refused.
 

@@ -47,7 +47,7 @@ def failures(
     mark: int | None, seen: bool | None, snooze: timedelta | datetime | None,
     until_release: bool, note: str | None, **only: str | None,
 ) -> Listing | None:  # fmt: skip
-    """List failed jobs in groups, by task and by what their errors have in common.
+    """List failed jobs in groups of the same task and error.
 
     New ones come first, then what was seen, then what is snoozed.
 

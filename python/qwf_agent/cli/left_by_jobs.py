@@ -48,7 +48,7 @@ def show(left: Mapping[str, Sequence[dict[str, Any]]]) -> None:
 
 def show_tracked(conn: Connection, run: int) -> None:
     """Print what the jobs of a run have tracked, at most 200 rows."""
-    rows = connection.many(conn, OF_RUN, (run,))
+    rows = connection.readable(conn, OF_RUN, (run,))
     _show_tracked(
         [{**row, "node": row["node_id"], "job": row["job_id"]} for row in rows], ["node", "job"]
     )
