@@ -15,6 +15,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from qwf_agent.cli import definition_files
+from qwf_agent.cli.property_order import with_order
 from support.servers import ROOT
 
 EXAMPLES = ROOT / "examples"
@@ -36,7 +37,7 @@ def of_the_examples() -> list[tuple[str, Json]]:
             continue
         if "definitions" in file.parts:
             assert file.suffix == ".json", f"{file}: read it here, too"
-            content = json.loads(file.read_text("utf-8"))
+            content = with_order(json.loads(file.read_text("utf-8")))  # as `qwf apply` sends it
             found.append(("workflow" if "steps" in content else "pipeline", content))
         elif file.suffix in (".sql", ".sh", ".py", ".rb", ".mjs"):
             text = file.read_text("utf-8")
