@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # Files with tests that take longest. They start first, so that none of them is the last to end.
 LONG = (
+    "worker_check/test_faults.py", "worker_check/test_workers.py",
     "tree/test_lint.py", "web/test_browser.py", "cli/test_demo.py", "package/test_package.py",
     "sandbox/test_page.py", "docs/test_documents_that_run.py", "drills/test_machine.py",
     "drills/test_seeded_bugs.py", "races/test_deadlocks.py", "agent/test_day.py",
