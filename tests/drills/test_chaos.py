@@ -80,12 +80,13 @@ def test_a_seed_gives_the_same_plan() -> None:
 
 
 def job(evidence: Evidence, task: str = "work", **wanted: Any) -> dict[str, Any]:
-    """A completed job that nobody tried to cancel or retried."""
+    """A completed job with a body that nobody tried to cancel or retried."""
     tried = evidence.tried("job")
     return next(
         row for row in evidence.jobs.values()
         if row["task"] == task and row["status"] == "completed" and row["id"] not in tried
-        and not row["retries"] and all(row[name] == value for name, value in wanted.items())
+        and not row["retries"] and not row["asked"] and row["elements"] is None
+        and all(row[name] == value for name, value in wanted.items())
     )  # fmt: skip
 
 
