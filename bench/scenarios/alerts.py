@@ -45,6 +45,10 @@ YEAR = """
     select 'run', 'flow' || n, now(), 10, now(), 5 from generate_series(1, 200) n;
     analyze;
 """
+LATER = """  -- 20 seconds after the last event: a look passes those that were numbered before that
+    update _qwf.event_numbers set looked_at = now(), floor_id = l.id, mark_id = l.id
+    from (select max(id) as id from _qwf.event_log) l
+"""
 SCRAPES = 30
 IDLE = ("numbered", "judged", "learned")  # the parts of a tick that this is about
 
@@ -62,6 +66,7 @@ def alerts(server: Server, rules: int, subjects: int, events: int, runs: int) ->
         base.conn.execute("vacuum analyze")
         yield from matched(base, rules, subjects, events)
         yield from judged(base, runs)
+        base.conn.execute(LATER)
         for name in IDLE:
             part(base, name)
             took = [part(base, name) for _ in range(20)]

@@ -29,7 +29,8 @@ class Scrape(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Server
     timeout = 120  # seconds without a request
-    wbufsize = -1  # head and body in one packet: else the other side waits 40 ms for the second
+    disable_nagle_algorithm = True  # else the end of a long text waits 40 ms for the other side
+    wbufsize = -1
 
     def do_GET(self) -> None:
         """Answer with the metrics."""
