@@ -50,6 +50,7 @@ EVERY = (
     *("/", "/runs", "/jobs", "/jobs?status=failed", "/inputs", "/inputs/{asked}", "/failures"),
     *(
         "/runs/1",
+        "/runs/1?show=tracked",
         "/runs/1/nodes/inspect%2Fdetect",
         "/runs/43",
         "/runs/43?show=timeline",

@@ -70,6 +70,7 @@ def fill(db: Db) -> None:
     _turns(db, shop)
     _limits(db, shop)
     _batch(db, shop)
+    _tracked(db)
     _late(db)
     signature = "TimeoutError: timed out after # s"
     one(
@@ -147,6 +148,19 @@ def _history(db: Db, shop: str) -> None:
         fails = number % 13 == 7
         finish(db, job, "fatal" if fails else "completed", "disk full" if fails else None)
     db.execute("select qwf.tick()")
+
+
+def _tracked(db: Db) -> None:
+    """A running body of run 1 that tracks two numbers, one with a gap."""
+    loss = [[step, None if step == 200 else round(2 * 0.99**step + 0.1, 4)] for step in range(400)]
+    rate = [[step, 0.01 if step < 250 else 0.001] for step in range(400)]
+    names = {"loss": {"points": loss, "reported": 4000}, "rate": {"points": rate, "reported": 400}}
+    one(
+        db,
+        "select qwf.progress(id, token, 0.4, series => %s) from qwf.jobs"
+        " where run_id = 1 and status = 'running' order by id limit 1",
+        Jsonb({"names": names, "left_out": 1}),
+    )
 
 
 def _late(db: Db) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -32,10 +33,11 @@ Enter = Callable[..., Page]
 
 
 @pytest.fixture
-def enter(db: Db, dsn: str, browser: Browser) -> Iterator[Enter]:
+def enter(db: Db, dsn: str, browser: Browser, tmp_path: Path) -> Iterator[Enter]:
     """Opens a page of an admin. Pages end before the server does, without an error."""
     with contextlib.ExitStack() as stack:
-        app: Any = build(login(db, dsn, "admin"), access.TokenAccess(dsn, TOKEN), ("127.0.0.1",))
+        who = access.TokenAccess(dsn, TOKEN)
+        app: Any = build(login(db, dsn, "admin"), who, ("127.0.0.1",), inbox=tmp_path)
         address = stack.enter_context(served(app))
         pages = Pages(browser)
 
@@ -135,6 +137,24 @@ def test_one_of_several_is_chosen_from_a_phone_with_two_taps(enter: Enter, db: D
     assert click.count == 2
     (answer,) = db.execute("select value ->> 'label' from qwf.input_answers").fetchall()
     assert answer == ("cellar",)
+
+
+def test_a_photograph_is_uploaded_from_a_phone(enter: Enter, db: Db, tmp_path: Path) -> None:
+    """Its path is in the answer, which the person then sends."""
+    job = asking.ask(db, widget="file", accept="image/*")
+    page = enter(f"/inputs/{job}", **PHONE)
+    photo = {
+        "name": "IMG_1.JPG",
+        "mimeType": "image/jpeg",
+        "buffer": b"\xff\xd8\xff\xe0" + bytes(99),
+    }
+    page.locator(".upload input[type=file]").set_input_files(photo)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("status").filter(has_text="Uploaded")).to_be_visible()
+    page.locator(".answer").get_by_role("button", name="Answer").click()
+    expect(page.get_by_text("Answered by")).to_be_visible()
+    (file,) = tmp_path.iterdir()
+    assert db.execute("select value from qwf.input_answers").fetchall() == [(str(file),)]
 
 
 def test_a_job_is_found_by_a_value_of_its_arguments_with_one_click(enter: Enter, db: Db) -> None:
