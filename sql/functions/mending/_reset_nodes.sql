@@ -26,6 +26,7 @@ begin
     status = p_status, retries = j.retries + 1, failures = 0, losses = 0,
     output = null, resolved_inputs = null, input_spec = n.input_spec, elements = null,
     next_element = null, failed_elements = 0, run_at = null,
+    started_at = case when p_status <> 'skipped' then j.started_at end,
     finished_at = case when p_status = 'skipped' then qwf.now() end,
     expires_at = null, avoid_host = null, avoid_until = null, last_error = null,
     last_exit_code = null, progress = null, progress_message = null

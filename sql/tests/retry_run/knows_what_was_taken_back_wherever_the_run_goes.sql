@@ -1,5 +1,5 @@
 begin;
-select plan(12);
+select plan(13);
 
 select qwf_test.workflow('w', '[{"id": "charge"}, {"id": "ship", "depends_on": ["charge"]}]');
 select qwf.enqueue_run('w');
@@ -41,6 +41,8 @@ select qwf_test.attempt('refund');
 select is(qwf_test.run_state(), 'failed', 'the run has failed');
 select is(qwf.retry_run(qwf_test.run()), 2, 'it waits in line again');
 select is(qwf_test.nodes(), 'charge queued, paid blocked, refund skipped', 'and charges again');
+select is((select array_agg(j.started_at) from qwf.jobs j where j.node_id = 'refund'
+  and j.run_id = qwf_test.run()), '{null}', 'a node that is skipped again took no time');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
