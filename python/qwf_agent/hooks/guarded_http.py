@@ -9,6 +9,7 @@ import ipaddress
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -70,6 +71,7 @@ def request(
     address = checked_address(host, port, private)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = http.client.HTTPConnection(host, port)
+    ends = time.monotonic() + timeout_s
     timer = threading.Timer(timeout_s, lambda: _cut(connection))
     timer.daemon = True
     timer.start()
@@ -85,7 +87,7 @@ def request(
         text = answer.read(MOST_READ).decode(errors="replace")
         return Reply(answer.status, text, _seconds(answer.getheader("Retry-After")))
     except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
-        if isinstance(error, TimeoutError) or not timer.is_alive():
+        if isinstance(error, TimeoutError) or time.monotonic() >= ends:
             raise Unreachable(f"no reply from {host} within {timeout_s:g} s") from None
         raise Unreachable(f"{host}: {error or type(error).__name__}") from None
     finally:
