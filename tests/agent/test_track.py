@@ -48,12 +48,15 @@ def test_a_training_that_fails_leaves_its_numbers_and_files(
 def test_a_command_writes_lines_to_qwf_track(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    """A line that is no JSON is told once; the others count, also if the command fails."""
+    """The first bad line is shown and the bad lines are counted; the others count, also if the
+    command fails."""
     start("--allow-commands", COMMANDS, "--out-root", str(tmp_path))
     job_id = base.enqueue("command", {"command": ["track.sh", "3"]}, max_attempts=1)
     until(lambda: series(base, job_id), "the first numbers")
     assert base.ended(job_id)["status"] == "failed"
     points = [[1, 0.5], [2, 0.3], [3, 0.2]]
     until(lambda: series(base, job_id)["loss"] == (3, points, 0), "all of them")
-    assert "a line of QWF_TRACK is left out: loss 0.4" in base.attempts(job_id)[0]["log_tail"]
+    log = base.attempts(job_id)[0]["log_tail"]
+    assert "a line of QWF_TRACK is left out: loss 0.4" in log
+    assert "2 lines of QWF_TRACK are left out in all" in log
     assert files(base, job_id) == [("half.txt", 1, False)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MOST_NAMES, MOST_POINTS, LONGEST_NAME = 20, 500, 100
-BURST, EVERY_S = 20, 2.0  # so many calls are sent at once, then one in so many seconds
+BURST, EVERY_S = 20, 2.0  # the first 20 calls are sent at once, then one in two seconds
 LOOK_S = 1.0
 LONGEST_LINE = 1 << 16
 
@@ -93,10 +93,8 @@ class Tracker:
             if self._may_send():
                 self._send_all()
         if new:
-            print(
-                f"warning: track keeps {MOST_NAMES} names, so it leaves out {', '.join(new)}",
-                flush=True,
-            )
+            names = ", ".join(new)
+            print(f"warning: track keeps {MOST_NAMES} names and leaves out {names}", flush=True)
 
     def end(self) -> None:
         """Send what was not sent yet: the body has ended."""
@@ -141,7 +139,7 @@ class TrackFile:
         self._tracker = tracker
         self._next_at = time.monotonic() + LOOK_S
         self._read = 0
-        self._has_warned = False
+        self._refused = 0  # lines
 
     def step(self) -> None:
         """Track what the command has written, if it is time."""
@@ -153,6 +151,8 @@ class TrackFile:
     def close(self) -> None:
         """Track what the command wrote last."""
         self._take(ends=True)
+        if self._refused > 1:
+            print(f"warning: {self._refused} lines of QWF_TRACK are left out in all", flush=True)
 
     def _take(self, ends: bool) -> None:
         """Track the whole lines; at the end also the last one, if it has no end."""
@@ -173,8 +173,8 @@ class TrackFile:
             step = value.pop("step", None)
             self._tracker.add(step, value)
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            if not self._has_warned:
-                self._has_warned = True
+            self._refused += 1
+            if self._refused == 1:
                 shown = line[:200].decode(errors="replace").rstrip()
                 print(f"warning: a line of QWF_TRACK is left out: {shown}: {error}", flush=True)
 

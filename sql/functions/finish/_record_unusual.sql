@@ -2,9 +2,8 @@
 -- Purpose: Writes what few of the attempts that just ended have: files, and an event for a loss or
 --   cancellation.
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
---   first 10000 are left out; the report is not lost. A later attempt on the same box lists the
---   same folder anew; what attempts on other boxes left stays listed. A WARNING names unknown keys
---   of the detail.
+--   first 10000 are left out; the report is not lost. A later attempt on the same box replaces the
+--   list of that box; the lists of other boxes stay. A WARNING names unknown keys of the detail.
 -- Called by: _write_reports.
 
 begin;

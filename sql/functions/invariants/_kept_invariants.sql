@@ -1,8 +1,7 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
 -- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, places
 --   in lines, the lease and the timeout in the row of a queue, what jobs wait for, next_element of
---   maps, what was erased, checkpoints and
---   tracked numbers.
+--   maps, what was erased, checkpoints and tracked numbers.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.

@@ -2,11 +2,12 @@
 -- Purpose: Keeps the numbers that an attempt has tracked, in place of those it reported before.
 -- Guarantees: Writes nothing for a token that is not of the job's last attempt. That attempt may
 --   have ended: its last numbers and its end come over two connections. Nothing is written for a
---   job that is gone or was erased. Whoever deletes the job finds the row: the first report of an
---   attempt sets beat_at, which finish_many looks at before it deletes a job without a trace.
+--   job that was deleted or erased. A job that is deleted takes its row along: the first report of
+--   an attempt sets beat_at, and finish_many reads that before it deletes a job without a trace.
 -- Locks: the job: for the first report as a checkpoint does; then only against its deletion, so
 --   that it waits for no other change of the job.
--- Raises: QW005 for more than 20 names, more than 500 points of a name, or what is no point.
+-- Raises: QW005 for more than 20 names, more than 500 points of a name, or a point that is not
+--   [step, value].
 -- Called by: progress.
 
 begin;

@@ -1,5 +1,5 @@
--- A later attempt on the same box lists the same folder anew; another box has its own. References
--- see only what the attempt that completed left.
+-- A later attempt on the same box replaces the list of that box; another box has its own list.
+-- References see only the files of the attempt that completed.
 begin;
 select plan(4);
 

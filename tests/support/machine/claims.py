@@ -1,4 +1,4 @@
-"""Who is handed which job."""
+"""The jobs that a claim may return to a worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.machine.state import (
 
 
 class Claims(State):
-    """Who is handed which job."""
+    """The jobs that a claim may return to a worker."""
 
     def claim(
         self,

@@ -278,7 +278,7 @@ class State:
         job.place = (not front, self.turn, among)
 
     def live_workers(self, queue: str | None) -> list[Worker]:
-        """Those that have been heard of lately and are on; all serve the queue cpu."""
+        """Workers that are on and whose last heartbeat is recent; all serve the queue cpu."""
         return [
             worker
             for worker in self.workers.values()
