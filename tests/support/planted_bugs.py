@@ -222,6 +222,21 @@ CHILD_BUGS = {
         "and false",
     ),
 }
+
+
+# What the tests of runs that start together find, the name of the test beside each.
+BATCH_BUGS = {
+    "test_two_batches_at_once_share_the_places_of_a_limit": (
+        "_qwf.serve_runs",
+        "if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;",
+        "",
+    ),
+    "test_the_run_is_cancelled_while_its_runs_start_together 1": (
+        "_qwf.stop_children",
+        "and c.finished_at is null and c.ending is null",
+        "and false",
+    ),
+}
 RATE_BUGS = {
     "test_an_open_claim_leaves_the_starts_that_it_could_not_begin_to_others": (
         "_qwf.pick_special",
