@@ -83,8 +83,8 @@ def lines(text: str) -> list[list[str]]:
 def test_ninety_nights_are_backfilled_corrected_and_resumed(
     on_db: Cli, db: Db, tmp_path: Path
 ) -> None:
-    """What the terminal says before and after is what happens: of the nights that failed, only what
-    was wrong and what follows runs again, and each night's effect is there once."""
+    """The terminal says before and after what happens: of the nights that failed, only the wrong
+    node and those that follow run again, and each night's effect is there once."""
     apply(on_db, tmp_path, "prises")
     db.execute("select qwf.create_limit('etl', %s)", [AT_ONCE])
     db.execute(SCHEDULE)

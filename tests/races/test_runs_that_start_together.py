@@ -138,7 +138,7 @@ def test_no_runs_start_under_a_cancel_that_is_open(race: Race, commits: bool) ->
 
 @pytest.mark.parametrize("now", [1, 4])
 def test_the_limit_changes_while_runs_start_together(race: Race, now: int) -> None:
-    """What has started goes on; from then on the new limit counts, and each run starts once."""
+    """Runs that have started go on; from then on the new limit counts, and each run starts once."""
     (run,) = folders(race, limit=3)
     held = last_before(race)
     worker, admin = race.session(), race.session()
