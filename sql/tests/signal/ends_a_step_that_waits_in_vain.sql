@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(5);
 
 create function pg_temp.run(p_more jsonb) returns void language plpgsql as $$
 begin
@@ -10,6 +10,8 @@ begin
 end $$;
 select pg_temp.run('{"default": {"status": "late"}}');
 select is((select output from qwf.jobs), '{"value": {"status": "late"}}', 'its default');
+select is((select message from qwf.run_nodes), 'no signal in time, its default was taken',
+  'the run says so');
 select pg_temp.run('{}');
 select is((select last_error from qwf.jobs order by id desc limit 1),
   'no signal paid within 2 days', 'without a default it fails');
