@@ -149,7 +149,7 @@ def test_an_interrupted_demo_cancels_its_runs_and_stops_its_agents(
     dsn: str, home: Path, sent: signal.Signals
 ) -> None:
     running = subprocess.Popen(
-        [*DEMO, "--dsn", dsn, "--no-page"],
+        [*DEMO, "--dsn", dsn, "--no-page", "--limit", "3"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
