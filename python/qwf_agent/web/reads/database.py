@@ -46,8 +46,14 @@ class _Answer:
 class ShownStatement:
     """A statement that a page sent, for "Show the SQL" and the times of an answer."""
 
-    text: str
+    query: str
+    params: Mapping[str, Any]
     took_s: float
+
+    @property
+    def text(self) -> str:
+        """The statement as a person can paste it into psql."""
+        return written(self.query, self.params)
 
 
 class Database:
@@ -160,7 +166,7 @@ class Look:
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
         rows, took_s = await self.database.rows(query, params, self.fresh_s, self.primary)
-        self.statements.append(ShownStatement(written(query, params), took_s))
+        self.statements.append(ShownStatement(query, params, took_s))
         return rows
 
     async def row(self, query: LiteralString, **params: Any) -> dict[str, Any] | None:
@@ -180,7 +186,7 @@ class Look:
             document = cast("Document", await self.value(STORED, graph=graph))
             self.database.graphs.keep(graph, compiled_at, document)
         else:
-            self.statements.append(ShownStatement(written(STORED, {"graph": graph}), 0.0))
+            self.statements.append(ShownStatement(STORED, {"graph": graph}, 0.0))
         return document
 
 
