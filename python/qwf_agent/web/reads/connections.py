@@ -27,7 +27,7 @@ APPLICATION = "qwf web"
 CONNECT_S = 5
 MOST_CALLS = 8  # connections for calls and checks of people, at once
 WAIT_S = 10.0  # for one of them
-PLANNED_S = 30.0  # how long a plan serves: tables grow
+PLANNED_S = 60.0  # how long a plan serves: tables grow
 _COMMON = """
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
   pg_catalog.set_config('datestyle', 'ISO', true),
