@@ -28,6 +28,7 @@ FRESH_S = 1.0  # how long an answer serves everybody who asks the same
 SELDOM_S = 60.0  # and of statements that read 100,000 rows
 MOST_ANSWERS = 1000
 LONGEST_KEPT = 10_000  # characters of the parameters of an answer that is kept
+NOTHING = repr([])  # the parameters of a statement that has none, in a key
 # Errors of one statement, after which others are answered.
 LEFT_OUT = (
     psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, psycopg.DataError,
@@ -46,8 +47,14 @@ class _Answer:
 class ShownStatement:
     """A statement that a page sent, for "Show the SQL" and the times of an answer."""
 
-    text: str
+    query: str
+    params: Mapping[str, Any]
     took_s: float
+
+    @property
+    def text(self) -> str:
+        """The statement as a person can paste it into psql."""
+        return written(self.query, self.params)
 
 
 class Database:
@@ -80,13 +87,17 @@ class Database:
         known = self._answers.get(key)
         if known is not None and time.monotonic() - known.at < fresh_s:
             return known.rows, known.took_s
-        running = self._running.get(key)
-        if running is None:
-            running = asyncio.create_task(self._ask(key, query, params))
-            self._running[key] = running
-            running.add_done_callback(lambda _: self._running.pop(key, None))
+        running = self._running.get(key) or self._start(key, query, params)
         answer = await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
         return answer.rows, answer.took_s
+
+    def expect(self, query: LiteralString, fresh_s: float) -> None:
+        """Send a statement without parameters now, whose answer is asked for in a moment."""
+        key = (self._changes, False, query, NOTHING)
+        known = self._answers.get(key)
+        fresh = known is not None and time.monotonic() - known.at < fresh_s
+        if not fresh and key not in self._running:
+            self._start(key, query, {}).add_done_callback(_look_at)
 
     def forget(self) -> None:
         """Read everything again: somebody has changed something."""
@@ -108,6 +119,14 @@ class Database:
         await self._primary.close()
         if self._standby is not None:
             await self._standby.close()
+
+    def _start(
+        self, key: Key, query: LiteralString, params: Mapping[str, Any]
+    ) -> asyncio.Task[_Answer]:
+        running = asyncio.create_task(self._ask(key, query, params))
+        self._running[key] = running
+        running.add_done_callback(lambda _: self._running.pop(key, None))
+        return running
 
     async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> _Answer:
         """Send the statement to the standby, if there is one that has what was changed."""
@@ -160,7 +179,7 @@ class Look:
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
         rows, took_s = await self.database.rows(query, params, self.fresh_s, self.primary)
-        self.statements.append(ShownStatement(written(query, params), took_s))
+        self.statements.append(ShownStatement(query, params, took_s))
         return rows
 
     async def row(self, query: LiteralString, **params: Any) -> dict[str, Any] | None:
@@ -180,8 +199,14 @@ class Look:
             document = cast("Document", await self.value(STORED, graph=graph))
             self.database.graphs.keep(graph, compiled_at, document)
         else:
-            self.statements.append(ShownStatement(written(STORED, {"graph": graph}), 0.0))
+            self.statements.append(ShownStatement(STORED, {"graph": graph}, 0.0))
         return document
+
+
+def _look_at(task: asyncio.Task[_Answer]) -> None:
+    """Take the error of a statement that nobody asks for in the end: the page has failed."""
+    if not task.cancelled():
+        task.exception()
 
 
 def written(query: str, params: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ from starlette.responses import (
 
 from qwf_agent.look import masking
 from qwf_agent.web.reads import database
-from qwf_agent.web.reads.database import Look
+from qwf_agent.web.reads.database import FRESH_S, Look
 from qwf_agent.web.reads.snapshot import BADGES, Snapshot
 from qwf_agent.web.site import access, actions, render, stream
 from qwf_agent.web.site.access import Access, Person, Session
@@ -117,6 +117,7 @@ class Site:
 
         async def shown(request: Request, session: Session) -> Response:
             look = Look(self.database, self.refreshes.fresh_s(request))
+            self.database.expect(BADGES, look.fresh_s)
             await self.hide_secrets()
             return await self._answer(request, session, page, look, page.read(request, look))
 
@@ -164,7 +165,7 @@ class Site:
         """The answer with a page, from what was read for it."""
         leaves = self.access.signs_out
         await self.hide_secrets()
-        (badges,), _ = await self.database.rows(BADGES, {})
+        (badges,), _ = await self.database.rows(BADGES, {}, look.fresh_s or FRESH_S)
         found = {**found, "too_old": await self.database.warning()}
         html = render.page(template, request, session, look, found, page, leaves, badges)
         times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
