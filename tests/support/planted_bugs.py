@@ -183,7 +183,7 @@ EVENT_BUGS = {
     ),
     "test_the_end_of_a_run_is_an_event_when_it_commits": (
         "_qwf.advance_runs",
-        "where w.finished_at is not null",
+        "where w.over is not null",
         "where false",
     ),
     "test_a_restore_and_a_tick_do_not_give_one_number_to_two": (
