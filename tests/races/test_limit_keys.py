@@ -334,6 +334,12 @@ def test_more_jobs_of_a_key_than_its_limit_are_found_by_the_invariants(race: Rac
 @pytest.mark.parametrize(
     ("function", "text", "bug"),
     [
+        ("_qwf.pick_keyed", "select count(*) from (", "select 0 * count(*) from ("),
+        (
+            "_qwf.pick_keyed",
+            "case when r.open then pg_try_advisory_xact_lock(r.place) end",
+            "r.open",
+        ),
         (
             "_qwf.pick_of_keys",
             "k.max_running - (select count(*)",
@@ -350,7 +356,13 @@ def test_more_jobs_of_a_key_than_its_limit_are_found_by_the_invariants(race: Rac
             "j.position",
         ),
     ],
-    ids=["what runs is not counted", "the key is not locked", "claims have no order"],
+    ids=[
+        "what runs is not counted",
+        "the key is not locked",
+        "what runs is not counted in the general walk",
+        "the key is not locked in the general walk",
+        "claims have no order",
+    ],
 )
 def test_the_invariants_find_what_they_are_there_to_find(
     race: Race, function: str, text: str, bug: str
@@ -361,6 +373,10 @@ def test_the_invariants_find_what_they_are_there_to_find(
         crowd_behind_a_floor(race)
     else:
         keyed(race, "acme", 9)
+        if (
+            function != "_qwf.pick_keyed"
+        ):  # a limit with a rate takes all claims to the general walk
+            race.rows("select qwf.create_limit('rated', 1, starts => 1, keyed => true)")
         first, second = race.session(), race.session()
         first.begin()
         second.begin()

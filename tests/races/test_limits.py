@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 
 from support.interleave import FINISH, Race, Session, claim, finish, reports
@@ -349,4 +350,53 @@ def test_limits_hold_at_every_moment_under_random_work(race: Race) -> None:
         for one in done:
             one.result()
     assert race.one(HELD) == 0
+    race.healthy()
+
+
+WORKFLOW = """select qwf.register_workflow(
+    '{"name": "w", "steps": [{"id": "a", "command": ["true"]}]}')"""
+PUTS = {  # each puts work into a limit; %s is its name
+    "enqueue": "select qwf.enqueue('t', queue => 'cpu', limit_by => %s)",
+    "with a key": "select qwf.enqueue('t', queue => 'cpu', key => 'k', limit_by => %s)",
+    "enqueue_many": """select qwf.enqueue_many(jsonb_build_array(
+        '{"task": "t"}'::jsonb, jsonb_build_object('task', 't', 'limit_by', %s::text)))""",
+    "enqueue_run": "select qwf.enqueue_run('w', limit_by => %s)",
+    "retry_job": "select qwf.retry_job(j.id) from qwf.jobs j where j.limit_by = %s",
+}
+
+
+@pytest.mark.parametrize("name", ["api", "customer:acme"])
+@pytest.mark.parametrize("puts", PUTS)
+def test_a_limit_is_not_dropped_while_an_open_transaction_puts_work_into_it(
+    race: Race, puts: str, name: str
+) -> None:
+    """Nor does work come to one that is being dropped: either would wait forever."""
+    limit = name.partition(":")[0]
+    race.rows("select qwf.create_limit('api', 1), qwf.create_limit('customer', 1, keyed => true)")
+    race.rows(WORKFLOW)
+    if puts == "retry_job":
+        race.rows("select qwf.cancel_job(qwf.enqueue('t', queue => 'cpu', limit_by => %s))", name)
+    producer, admin, worker = race.session(), race.session(), race.nonblocking()
+    producer.begin()
+    producer.rows(PUTS[puts], name)
+    admin.start("select qwf.drop_limit(%s)", limit)
+    admin.waits()
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    assert len(claim(worker, 9)) == 1  # neither an enqueue without a limit nor a claim waits
+    producer.commit()
+    with pytest.raises(psycopg.Error, match="limit is in use"):
+        admin.ends()
+    race.rows("select qwf.cancel_run(r.id) from qwf.runs r")
+    race.rows(
+        "select qwf.cancel_job(j.id) from qwf.jobs j where j.limit_by = %s and %s",
+        name,
+        puts != "enqueue_run",
+    )
+    admin.begin()
+    admin.rows("select qwf.drop_limit(%s)", limit)
+    producer.start(PUTS[puts], name)
+    producer.waits()
+    admin.commit()
+    with pytest.raises(psycopg.Error, match="no such limit"):
+        producer.ends()
     race.healthy()

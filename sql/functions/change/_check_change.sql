@@ -29,9 +29,8 @@ begin
       hint = 'a job that runs next is due now: leave out one of them';
   end if;
   if p_limit_by <> '' then
-    perform from qwf.limits l  -- drop_limit waits, and then finds the jobs
-    where l.name in (p_limit_by, split_part(p_limit_by, ':', 1)) order by l.name for key share;
-    perform _qwf.check_limit('', p_limit_by);
+    perform _qwf.hold_limits(p_limit_by);
+    perform _qwf.check_limit('', p_limit_by);  -- a new statement: it sees what was waited for
   end if;
 end $$;
 

@@ -4,8 +4,8 @@
 --   replace, read under its lock. It waits again, as a new job of its key would. A node is retried
 --   through its run, and takes its inputs from there. A job that has not ended is not locked, so
 --   its worker can report meanwhile.
--- Locks: the job, if it has failed or been cancelled, and the firings of schedules that enqueued
---   it; for a node as retry_run.
+-- Locks: the job, if it has failed or been cancelled, its limit, against being dropped, and the
+--   firings of schedules that enqueued it; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
 
 begin;
@@ -40,6 +40,7 @@ begin
       hint = 'enqueue it again to run it a second time';
   end if;
   perform _qwf.refuse_erased(array[v_job.id]);
+  perform _qwf.hold_limits(v_job.limit_by);
   perform _qwf.check_limit('', v_job.limit_by);
   delete from qwf.cancel_requests c where c.job_id = v_job.id;
   update qwf.jobs j set

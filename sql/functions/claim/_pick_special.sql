@@ -56,7 +56,7 @@ begin
       p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits, v_keyed);
     v_pick.permits := v_pick.permits || v_permits;
   end if;
-  if v_rates and v_keyed <> '{}' or exists (
+  if v_rates and v_keyed <> '{}' or v_permits <> '{}' and exists (
     select from unnest(v_permits) p where p.start is not null)
   then
     v_pick := _qwf.cap_rated(v_pick, v_startable);

@@ -3,7 +3,7 @@
 -- Guarantees: The job exists exactly when that transaction commits. If a job of its key waits,
 --   merges into it and returns its id; that job starts after the commit. A job of its key that has
 --   started stays as it is: the new one waits until it has ended.
--- Locks: only with a key, as _insert_job.
+-- Locks: a limit that it names, against being dropped; with a key as _insert_job.
 -- Notifies: one sleeper of the queue.
 
 begin;
@@ -54,6 +54,8 @@ begin
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false), coalesce(enqueue.light, false),
       enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
       null)::_qwf.new_job;
+    perform from qwf.limits l where enqueue.limit_by is not null  -- as _hold_limits does
+      and l.name in (enqueue.limit_by, split_part(enqueue.limit_by, ':', 1)) for key share;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
   if num_nonnulls(enqueue.key, enqueue.expires) > 0 then

@@ -3,6 +3,7 @@
 -- Guarantees: All or none; a row for each item, in input order, which says what became of it. An
 --   item with a key merges into the job of its key that waits, in the table or an earlier item.
 --   Keys are taken in sorted order, so two callers with the same keys cannot deadlock.
+-- Locks: limits that items name, against being dropped; keys as _insert_jobs.
 -- Notifies: sleepers of the queues, once.
 -- Raises: QW001, QW005, QW006, QW008 as enqueue does; the first three name the item: [3].queue.
 
@@ -29,6 +30,8 @@ begin
     order by i.ord
     limit 1
   ) unknown;
+  perform _qwf.hold_limits(variadic array_agg(distinct i.limit_by))
+  from unnest(v_jobs) i where i.limit_by is not null having count(*) > 0;
   perform _qwf.check_job(special.job, format('[%s].', (special.job).ord), v_max_bytes)
   from (  -- only what may be refused is looked at one by one
     select i as job from unnest(v_jobs) i

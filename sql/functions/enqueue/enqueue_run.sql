@@ -2,8 +2,10 @@
 -- Purpose: Enqueues a run of a workflow in the caller's transaction.
 -- Guarantees: The run and all its nodes exist exactly when that transaction commits, with the
 --   definitions of this moment. If the key is taken, returns the run that holds it, and a notice
---   says so if that run has another context. Touches no shared row. With limit_by, max_attempts or
---   backoff the run waits in line as a job of the engine does: it has nodes when it starts.
+--   says so if that run has another context. Touches no shared row but a limit that it names. With
+--   limit_by, max_attempts or backoff the run waits in line as a job of the engine does: it has
+--   nodes when it starts.
+-- Locks: limit_by, against being dropped.
 -- Notifies: sleepers of the queues of the first nodes.
 
 begin;
@@ -30,7 +32,7 @@ declare
   v_other boolean;
 begin
   enqueue_run.labels := _qwf.with_notify(enqueue_run.labels, enqueue_run.notify);
-  perform _qwf.check_text('workflow', enqueue_run.workflow);
+  perform _qwf.hold_limits(enqueue_run.limit_by), _qwf.check_text('workflow', enqueue_run.workflow);
   perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
     enqueue_run.once, enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels,
     enqueue_run.limit_by, enqueue_run.max_attempts, enqueue_run.backoff);

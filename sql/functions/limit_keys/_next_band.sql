@@ -3,8 +3,8 @@
 -- Guarantees: Costs one probe of jobs_keyed. Bands that the session knows are not probed, because
 --   while somebody holds a snapshot a probe passes all entries of jobs that have left; only the
 --   gaps between them are.
--- Called by: create_limit, _count_queued, _keep_line, _pick_keyed, _pick_recent, _wake_for_keys,
---   _wake_for_starts, _wake_overlooked.
+-- Called by: create_limit, _count_queued, _keep_line, _pick_recent, _wake_for_keys,
+--   _wake_for_starts, _wake_overlooked, _walk_line.
 
 begin;
 

@@ -2,12 +2,11 @@
 -- Purpose: Picks jobs of limits that count by key.
 -- Guarantees: Picks at most p_startable jobs of limits with a rate, and looks at 32 more keys then;
 --   null: no limit by key has a rate. The index of waiting jobs is the line, and the running jobs
---   are the count: nothing is derived, so nothing can be stale. Bands come in order (run_next,
---   priority); in a band the walk goes on from the key that was served last. It goes round the
---   whole line if it must, so that a job that fits is found, whatever stands in front of it. A
---   session whose round looked at more than 500 keys and found too little rests from full rounds
---   for 20 times as long as that took, at most a second: meanwhile it looks at 256 keys, at the
---   newest jobs, and at keys that have just opened. Hands out nothing in an isolation above read
+--   are the count: nothing is derived, so nothing can be stale. In a band the walk goes on from the
+--   key that was served last. An ordinary claim needs two small statements: the first finds keys
+--   that seem open and locks them, the second counts again under the locks and picks, as
+--   _pick_of_keys does. If the jobs are too few, if a limit has a rate, and in a session that knows
+--   something of the line, _walk_line goes on. Hands out nothing in an isolation above read
 --   committed: an old snapshot cannot count.
 -- Locks: keys, tried only; queued jobs that nobody else has locked.
 -- Called by: _pick_special.
@@ -22,43 +21,61 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  c_all constant int := 1000000;
-  v_line _qwf.line := _qwf.read_line(p_queue, p_worker.id, p_now);
   v_cursor text := _qwf.cursor_name(p_queue, p_worker.id);
-  v_rests boolean := coalesce(v_line.rest > p_now, false);
+  v_at bigint := _qwf.read_cursor(v_cursor);
   v_walked bigint := _qwf.index_entries_walked('qwf.jobs_keyed');
-  v_round _qwf.round;
+  v_keys _qwf.limit_key[] := '{}';
+  v_jobs _qwf.picked[] := '{}';
   v_band bigint;
+  v_looked int := 0;
+  v_came_to bigint;
+  v_came_round boolean;
+  v_last bigint;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     return '{}';
   end if;
-  v_round := (p_queue, p_worker, p_now, p_light_only, v_line, _qwf.read_cursor(v_cursor),
-    case when p_startable = 0 then 32 when v_rests then 256 else c_all end, '{}', '{}', null, 0,
-    p_startable);
-  if v_line.until not between p_now and p_now + interval '1 s' then
-    v_line := _qwf.keep_line(v_round);  -- it has lapsed, or the clock was set back
-    v_round.line := v_line;
-    v_walked := _qwf.index_entries_walked('qwf.jobs_keyed');
+  if p_startable is null and coalesce(current_setting('qwf.lines', true), '') = '' then
+    select coalesce(array_agg((t.place, t.name, t.head, t.max_running, null, null)::_qwf.limit_key)
+        filter (where t.locked), '{}'), max(t.band), coalesce(max(t.n), 0),
+      (array_agg(t.place))[count(*)], coalesce(bool_or(t.part = 3), true)
+      into v_keys, v_band, v_looked, v_came_to, v_came_round
+    from (
+      select l.* from (
+        select r.*, case when r.open then pg_try_advisory_xact_lock(r.place) end as locked
+        from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_at) r offset 0) l
+      where l.locked or l.part = 3 or l.n = 256 limit least(p_count, 100)) t;
+    select coalesce(array_agg(f.job), '{}'), v_keys[max(f.nth)].place into v_jobs, v_last
+    from (
+      select picked.job, k.nth
+      from unnest(v_keys) with ordinality k (place, name, head, max_running, starts, per, nth)
+      cross join lateral (
+        select (j.ctid, j.id, j.run_id, null, null,
+          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked as job
+        from qwf.jobs j
+        where _qwf.line_of(j) = p_queue and _qwf.band_of(j) = v_band and j.limit_place = k.place
+          and j.position >= k.head and j.status in ('queued', 'running') and j.limit_by = k.name
+          and (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now)
+        order by j.position
+        limit least((p_count - 1) / cardinality(v_keys) + 1, k.max_running - (
+          select count(*) from (
+            select from qwf.jobs w
+            where _qwf.line_of(w) is null and _qwf.band_of(w) is null and w.limit_place = k.place
+              and w.limit_by = k.name and w.status in ('queued', 'running')
+            limit k.max_running) c))
+        for no key update skip locked) picked
+      limit p_count) f;
+    if cardinality(v_jobs) = p_count
+      and _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 1000 + 10 * v_looked
+    then
+      perform set_config(v_cursor, v_last::text, false);
+      return v_jobs;
+    end if;
   end if;
-  if v_rests then
-    v_round := _qwf.pick_recent(v_round, p_count);
-  end if;
-  while cardinality(v_round.jobs) < p_count and v_round.steps > 0 loop
-    v_band := _qwf.next_band(p_queue, v_line.bands, v_band);
-    exit when v_band is null;
-    v_round := _qwf.walk_band(v_round, v_band, p_count);
-  end loop;
-  perform set_config(v_cursor, coalesce(v_round.last, v_round.at)::text, false);
-  if not v_rests and v_round.looked > 500 and cardinality(v_round.jobs) < p_count then
-    v_line.rest := p_now + least(20 * (qwf.now() - p_now), '1 s');
-    perform _qwf.store_line(p_queue, p_worker.id, v_line, p_now);
-  elsif _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked
-    > 1000 + 10 * v_round.looked and not v_rests
-  then
-    perform _qwf.keep_line(v_round);
-  end if;
-  return v_round.jobs;
+  return _qwf.walk_line(
+    (p_queue, p_worker, p_now, p_light_only, null, case when v_came_round then v_at
+      else coalesce(v_came_to, v_at) end, 0, v_keys, v_jobs, v_last, v_looked, p_startable),
+    v_band, v_came_round, v_walked, p_count, v_cursor);
 end $$;
 
 commit;

@@ -9,7 +9,7 @@
 --   counts, too, for places and for starts. Picks no more jobs of limits with a rate than the round
 --   may; once it has those, the round looks at 32 further keys only.
 -- Locks: queued jobs that nobody else has locked.
--- Called by: _walk_band, _pick_recent.
+-- Called by: _pick_recent, _walk_band, _walk_line.
 
 begin;
 

@@ -3,7 +3,7 @@
 --   whose rate has just opened.
 -- Guarantees: In claim order of the bands. The walk goes on with what is still missing.
 -- Locks: keys, tried only; queued jobs that nobody else has locked.
--- Called by: _pick_keyed.
+-- Called by: _walk_line.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/lines/_read_line
 -- Purpose: Returns what this session knows of the line of a queue, for a worker; null: nothing.
 -- Guarantees: Only what the engine has written counts. Bands and skips may have lapsed.
--- Called by: _pick_keyed.
+-- Called by: _walk_line.
 
 begin;
 

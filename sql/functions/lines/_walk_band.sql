@@ -5,7 +5,7 @@
 --   room and a job: so a claim that stays open delays no other key, and the locks of all claims fit
 --   into shared memory.
 -- Locks: advisory (place of the key), tried only; queued jobs that nobody else has locked.
--- Called by: _pick_keyed.
+-- Called by: _walk_line.
 
 begin;
 

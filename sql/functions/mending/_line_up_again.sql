@@ -5,8 +5,8 @@
 --   It has the graph and the context of the plan from now on. What runs again counts as cancelled
 --   until it runs; a map that runs again as a whole has lost its elements. The budget of the run
 --   starts again. It starts in this transaction if its limit has room.
--- Locks: the caller has locked the run; the job for which it runs; the firings of schedules that
---   enqueued it.
+-- Locks: the caller has locked the run; its limit, against being dropped; the job for which it
+--   runs; the firings of schedules that enqueued it.
 -- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key;
 --   QW002 if a compensation node of a run below failed.
 -- Called by: retry_run.
@@ -38,6 +38,7 @@ begin
   end if;
   v_again := array(select p.job_id from unnest(v_plan) p where p.verdict = 'runs again');
   v_anew := array(select p.job_id from unnest(v_plan) p where p.anew);
+  perform _qwf.hold_limits(j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.refuse_below(p_run.id, v_plan, p_from_node);
   if p_from_node is not null then

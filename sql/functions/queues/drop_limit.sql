@@ -3,8 +3,8 @@
 -- Guarantees: Refused while unfinished jobs name the limit: they would wait forever; and while a
 --   current pipeline or workflow or a schedule that is on does: what they start would be refused.
 --   The limit of a queue (queue:NAME) is removed at once: its jobs are no longer limited. Waits for
---   no claim: a held or locked slot or start stays, and has no effect until a limit of that name
---   exists again.
+--   open transactions that have put jobs into the limit, and for no claim: a held or locked slot or
+--   start stays, and has no effect until a limit of that name exists again.
 -- Locks: the row of the queue, as create_queue does; the limit; its free slots and starts that
 --   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.

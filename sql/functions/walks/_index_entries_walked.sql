@@ -4,7 +4,7 @@
 -- Guarantees: Only differences within a transaction mean anything. Always 0 if track_counts is off,
 --   which autovacuum needs on as well.
 -- Called by: _find_skips, _keep_floor, _keep_line, _pick_above, _pick_keyed, _pick_next,
---   _pick_warm, _raise_floors, _rest_when_idle, claim.
+--   _pick_warm, _raise_floors, _rest_when_idle, _walk_line, claim.
 
 begin;
 

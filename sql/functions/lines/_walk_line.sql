@@ -1,0 +1,62 @@
+-- Deploy qwf:functions/lines/_walk_line
+-- Purpose: Goes on with a walk along the line of a queue, band by band, until it has enough jobs or
+--   has come round, and keeps what the session has learned of the line.
+-- Guarantees: First gives the keys of p_band that are locked already what their shares have left.
+--   Then goes on with that band; with the next one if that is done with (p_came_round), or with the
+--   first (p_band is null). Bands come in order: run_next, priority. It goes round the whole line
+--   if it must, so that a job that fits is found, whatever stands in front of it. A session whose
+--   round looked at more than 500 keys and found too little rests from full rounds for 20 times as
+--   long as that took, at most a second: meanwhile it looks at 256 keys, at the newest jobs, and at
+--   keys that have just opened.
+-- Locks: keys, tried only; queued jobs that nobody else has locked.
+-- Called by: _pick_keyed.
+
+begin;
+
+create function _qwf.walk_line(
+  p_round _qwf.round, p_band bigint, p_came_round boolean, p_walked bigint, p_count int,
+  p_cursor text)
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_round _qwf.round := p_round;
+  v_worker text := (p_round.worker).id;
+  v_now timestamptz := p_round.now;
+  v_line _qwf.line := _qwf.read_line(p_round.queue, v_worker, v_now);
+  v_rests boolean := coalesce(v_line.rest > v_now, false);
+  v_walked bigint := p_walked;
+  v_band bigint := case when p_came_round then p_band end;
+  v_want int := p_count - cardinality(p_round.jobs);
+begin
+  v_round.line := v_line;
+  v_round.steps := case when p_round.startable = 0 then 32 when v_rests then 256 else 1000000 end;
+  if v_line.until not between v_now and v_now + interval '1 s' then
+    v_line := _qwf.keep_line(v_round);  -- it has lapsed, or the clock was set back
+    v_round.line := v_line;
+    v_walked := _qwf.index_entries_walked('qwf.jobs_keyed');
+  end if;
+  if v_rests then
+    v_round := _qwf.pick_recent(v_round, p_count);
+  elsif v_want > 0 and cardinality(v_round.keys) > 1 then
+    v_round := _qwf.pick_of_keys(v_round, p_band, v_round.keys, v_want, v_want);
+  end if;
+  while cardinality(v_round.jobs) < p_count and v_round.steps > 0 loop
+    v_band := _qwf.next_band(p_round.queue, v_line.bands, v_band);
+    exit when v_band is null;
+    v_round := _qwf.walk_band(v_round, v_band, p_count);
+  end loop;
+  perform set_config(p_cursor, coalesce(v_round.last, v_round.at)::text, false);
+  if not v_rests and v_round.looked > 500 and cardinality(v_round.jobs) < p_count then
+    v_line.rest := v_now + least(20 * (qwf.now() - v_now), '1 s');
+    perform _qwf.store_line(p_round.queue, v_worker, v_line, v_now);
+  elsif _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked
+    > 1000 + 10 * v_round.looked and not v_rests
+  then
+    perform _qwf.keep_line(v_round);
+  end if;
+  return v_round.jobs;
+end $$;
+
+commit;
