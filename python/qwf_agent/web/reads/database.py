@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -37,10 +38,13 @@ LEFT_OUT = (
 
 
 @dataclass
-class _Answer:
+class Answer:
+    """The rows of a statement, when they came, and how long it took. Each has a number."""
+
     rows: Rows
     at: float
     took_s: float
+    number: int = field(default_factory=itertools.count().__next__)
 
 
 @dataclass
@@ -71,25 +75,31 @@ class Database:
         self._primary = PageServer(dsn)
         self._standby = None if read_dsn is None else PageStandby(read_dsn, self._primary)
         self._changes = 0
-        self._answers: dict[Key, _Answer] = {}
-        self._running: dict[Key, asyncio.Task[_Answer]] = {}
+        self._answers: dict[Key, Answer] = {}
+        self._running: dict[Key, asyncio.Task[Answer]] = {}
 
     async def rows(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
         primary: bool = False,
     ) -> tuple[Rows, float]:  # fmt: skip
-        """The rows, at most `fresh_s` old, and how long the statement took. With `primary` no
-        standby answers.
+        """The rows and how long the statement took: see `answer`."""
+        answer = await self.answer(query, params, fresh_s, primary)
+        return answer.rows, answer.took_s
+
+    async def answer(
+        self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
+        primary: bool = False,
+    ) -> Answer:  # fmt: skip
+        """The answer, at most `fresh_s` old. With `primary` no standby answers.
 
         Raises psycopg.Error: OperationalError without a connection, QueryCanceled after 2 s.
         """
         key = (self._changes, primary, query, repr(sorted(params.items())))
         known = self._answers.get(key)
         if known is not None and time.monotonic() - known.at < fresh_s:
-            return known.rows, known.took_s
+            return known
         running = self._running.get(key) or self._start(key, query, params)
-        answer = await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
-        return answer.rows, answer.took_s
+        return await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
 
     def expect(self, query: LiteralString, fresh_s: float) -> None:
         """Send a statement without parameters now, whose answer is asked for in a moment."""
@@ -122,19 +132,19 @@ class Database:
 
     def _start(
         self, key: Key, query: LiteralString, params: Mapping[str, Any]
-    ) -> asyncio.Task[_Answer]:
+    ) -> asyncio.Task[Answer]:
         running = asyncio.create_task(self._ask(key, query, params))
         self._running[key] = running
         running.add_done_callback(lambda _: self._running.pop(key, None))
         return running
 
-    async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> _Answer:
+    async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> Answer:
         """Send the statement to the standby, if there is one that has what was changed."""
         _, primary, *_ = key
         standby = None if primary else self._standby
         found = None if standby is None else await standby.rows(query, params)
         rows, took_s = found or await self._primary.rows(query, params)
-        answer = _Answer(rows, time.monotonic(), took_s)
+        answer = Answer(rows, time.monotonic(), took_s)
         if len(self._answers) >= MOST_ANSWERS:
             self._answers = {
                 known: kept
@@ -159,6 +169,7 @@ class Look:
     primary: bool = False
     statements: list[ShownStatement] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)  # numbers of the answers
 
     async def part(self, name: str, query: LiteralString, **params: Any) -> Rows:
         """The rows of a part of a page. If the database needs too long, or cannot compute them,
@@ -178,9 +189,10 @@ class Look:
 
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
-        rows, took_s = await self.database.rows(query, params, self.fresh_s, self.primary)
-        self.statements.append(ShownStatement(query, params, took_s))
-        return rows
+        answer = await self.database.answer(query, params, self.fresh_s, self.primary)
+        self.statements.append(ShownStatement(query, params, answer.took_s))
+        self.used.append(answer.number)
+        return answer.rows
 
     async def row(self, query: LiteralString, **params: Any) -> dict[str, Any] | None:
         """The first row of a statement, if there is one."""
@@ -203,7 +215,7 @@ class Look:
         return document
 
 
-def _look_at(task: asyncio.Task[_Answer]) -> None:
+def _look_at(task: asyncio.Task[Answer]) -> None:
     """Take the error of a statement that nobody asks for in the end: the page has failed."""
     if not task.cancelled():
         task.exception()
