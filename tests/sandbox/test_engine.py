@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def found(built: Path) -> dict[str, Any]:
-    """What a database of the sandbox, opened once, says to the verify scripts and to a run."""
+    """The answers of a database of the sandbox, opened once, to the verify scripts and to a run."""
     changes = migrate.read_plan().changes
     scripts = json.dumps([{"name": c.name, "verify": c.verify.read()} for c in changes])
     said: dict[str, Any] = json.loads(
