@@ -3,6 +3,7 @@ allows, however many agents work and however many jobs they claim at once."""
 
 from __future__ import annotations
 
+import statistics
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from support.harness import Database, StartAgent
+from support.harness import Database, StartAgent, until
+from support.thorough import thorough
 
 STARTS, PER_S, JOBS = 6, 2.0, 30
 LATE_S = 0.1  # from a claim to the call on a busy machine; 20 ms are the promise
@@ -99,3 +101,24 @@ def test_a_job_of_a_rate_begins_when_it_is_claimed(
     claimed = sorted(row["at"] for row in base.conn.execute(query, (jobs,)))
     late = [call - claim for claim, call in zip(claimed, sorted(calls.times), strict=True)]
     assert max(late) < BODY_S / 2
+
+
+@thorough
+def test_sixty_calls_a_minute(base: Database, start: StartAgent, calls: Calls) -> None:
+    """No 60 seconds have more than 60 starts of 300 jobs, and a body begins soon after its start;
+    the server counts no more than 60 in a minute less the longest time between the two."""
+    base.conn.execute("select qwf.create_limit('api', starts => 60, per => '1 min')")
+    for host in ("box-a", "box-b"):
+        start("--app", "bodies", "--host", host, "--slots", "4", "--batch", "10")
+    args = {"url": calls.url, "seconds": 0.005}
+    jobs = [base.enqueue("call", args, limit_by="api") for _ in range(300)]
+    until(lambda: len(calls.times) == len(jobs), "the calls", seconds=330)
+    assert {base.ended(job)["status"] for job in jobs} == {"completed"}
+    query = "select extract(epoch from claimed_at)::float as at from qwf.jobs where id = any (%s)"
+    claimed = sorted(row["at"] for row in base.conn.execute(query, (jobs,)))
+    assert all(b - a > 60 for a, b in zip(claimed, claimed[60:], strict=False))
+    late = [call - claim for claim, call in zip(claimed, sorted(calls.times), strict=True)]
+    assert statistics.median(late) < LATE_S
+    assert calls.most_in(60 - max(late)) <= 60
+    first = min(calls.times)
+    assert sum(60 <= at - first < 120 for at in calls.times) >= 58

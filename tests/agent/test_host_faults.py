@@ -100,6 +100,8 @@ def test_a_box_that_cannot_write_files_suspends_itself(
     start(*options("box-a"), PYTHONPATH=code)
     assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
     assert base.one("select sum(losses) from qwf.jobs") == 0
+    elsewhere = "select count(*) from qwf.job_attempts where worker like %s and outcome = %s"
+    assert base.one(elsewhere, "box-a%", "completed") == 60
     said = base.one(
         "select string_agg(says, '') from qwf.doctor('{workers}') where level='problem'"
     )

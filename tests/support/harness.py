@@ -30,9 +30,9 @@ T = TypeVar("T")
 DEADLINE_S = 60.0
 
 
-def until(look: Callable[[], T], what: str = "it") -> T:
+def until(look: Callable[[], T], what: str = "it", seconds: float = DEADLINE_S) -> T:
     """Call `look` until it returns a true value, and return that."""
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < deadline, f"timed out waiting for {what}"
         time.sleep(0.02)

@@ -207,6 +207,31 @@ def test_ticked_jobs_are_changed(visit: Visit, db: Db) -> None:
     assert "2 of 3 jobs changed" in send(visitor, "change_jobs", "/jobs", ticked, **fields)
     keys = db.execute("select limit_by from qwf.jobs order by id").fetchall()
     assert keys[:3] == [("customer:acme",), ("customer:acme",), (None,)]
+    page = send(
+        visitor, "change_jobs", "/jobs", ticked, **fields, **{"change_jobs.limit_by-none": "true"}
+    )
+    assert "nothing was changed: limit_by is given, and the box for none is ticked" in page
+    fields = {**NOTHING, "change_jobs.limit_by-none": "true"}
+    assert "2 of 3 jobs changed" in send(visitor, "change_jobs", "/jobs", ticked, **fields)
+    assert db.execute("select count(limit_by) from qwf.jobs").fetchone() == (0,)
+
+
+def test_a_waiting_job_is_taken_out_of_its_limit(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_limit('api', 1)")
+    job = enqueue(db, "t")
+    visitor = visit("operator")
+    box = 'name="limit_by-none"'
+    assert box not in visitor.text(f"/jobs/{job}")
+    db.execute("select qwf.change_job(%s, limit_by => 'api')", [job])
+    shown = visitor.text(f"/jobs/{job}")
+    assert box in shown
+    csrf = re.findall(r'name="csrf" value="([^"]+)"', shown)[0]
+    form = {"csrf": csrf, "back": f"/jobs/{job}", "job_id": str(job), "limit_by": ""}
+    visitor.client.post("/do/change_job", data={**form, "priority": "7"}, headers=FORM)
+    query = "select priority, limit_by from qwf.jobs where id = %s"
+    assert db.execute(query, [job]).fetchone() == (7, "api")
+    visitor.client.post("/do/change_job", data={**form, "limit_by-none": "true"}, headers=FORM)
+    assert db.execute(query, [job]).fetchone() == (7, None)
 
 
 def test_the_fields_of_a_change_are_nothing_to_the_other_buttons_of_the_form(

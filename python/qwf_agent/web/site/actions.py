@@ -46,6 +46,7 @@ class Action:
     function's default applies. An array takes all fields of its name, and each may name several
     elements, separated by commas: a form has at most 1,000 fields. A field that is named
     ACTION.ARGUMENT is nothing to other actions, for a form with a button for each of several.
+    A box ARGUMENT-none that is ticked gives its argument the empty text.
     """
 
     arguments: Mapping[str, str]
@@ -209,6 +210,11 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
         if key in ("csrf", "back", SURE) or (dot and owner != action and owner in ACTIONS):
             continue
         name = key.removeprefix(f"{action}.")
+        if name.endswith("-none") and (name := name.removesuffix("-none")) in known.arguments:
+            if form.get(key.removesuffix("-none")):
+                raise ValueError(f"{name} is given, and the box for none is ticked")
+            given[name] = (known.arguments[name], "")
+            continue
         if name not in known.arguments:
             raise UnknownFieldError(key)
         kind, texts = known.arguments[name], [v for v in form.getlist(key) if isinstance(v, str)]
