@@ -38,7 +38,7 @@ LEFT_OUT = (
 
 
 @dataclass
-class Answer:
+class StatementAnswer:
     """The rows of a statement, when they came, and how long it took. Each has a number."""
 
     rows: Rows
@@ -75,8 +75,8 @@ class Database:
         self._primary = PageServer(dsn)
         self._standby = None if read_dsn is None else PageStandby(read_dsn, self._primary)
         self._changes = 0
-        self._answers: dict[Key, Answer] = {}
-        self._running: dict[Key, asyncio.Task[Answer]] = {}
+        self._answers: dict[Key, StatementAnswer] = {}
+        self._running: dict[Key, asyncio.Task[StatementAnswer]] = {}
 
     async def rows(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
@@ -89,7 +89,7 @@ class Database:
     async def answer(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
         primary: bool = False,
-    ) -> Answer:  # fmt: skip
+    ) -> StatementAnswer:  # fmt: skip
         """The answer, at most `fresh_s` old. With `primary` no standby answers.
 
         Raises psycopg.Error: OperationalError without a connection, QueryCanceled after 2 s.
@@ -132,19 +132,21 @@ class Database:
 
     def _start(
         self, key: Key, query: LiteralString, params: Mapping[str, Any]
-    ) -> asyncio.Task[Answer]:
+    ) -> asyncio.Task[StatementAnswer]:
         running = asyncio.create_task(self._ask(key, query, params))
         self._running[key] = running
         running.add_done_callback(lambda _: self._running.pop(key, None))
         return running
 
-    async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> Answer:
+    async def _ask(
+        self, key: Key, query: LiteralString, params: Mapping[str, Any]
+    ) -> StatementAnswer:
         """Send the statement to the standby, if there is one that has what was changed."""
         _, primary, *_ = key
         standby = None if primary else self._standby
         found = None if standby is None else await standby.rows(query, params)
         rows, took_s = found or await self._primary.rows(query, params)
-        answer = Answer(rows, time.monotonic(), took_s)
+        answer = StatementAnswer(rows, time.monotonic(), took_s)
         if len(self._answers) >= MOST_ANSWERS:
             self._answers = {
                 known: kept
@@ -215,7 +217,7 @@ class Look:
         return document
 
 
-def _look_at(task: asyncio.Task[Answer]) -> None:
+def _look_at(task: asyncio.Task[StatementAnswer]) -> None:
     """Take the error of a statement that nobody asks for in the end: the page has failed."""
     if not task.cancelled():
         task.exception()
