@@ -396,18 +396,18 @@ SIGNAL_BUGS = {
 ALERT_BUGS = {
     "an alert keeps times only until it opens": (
         "_qwf.apply_changes",
-        "case when m.open then '{}' else m.recent end as recent",
-        "m.recent",
+        "case when s.opens then '{}' else m.recent end",
+        "coalesce(m.recent, '{}')",
     ),
     "an open alert has told somebody or will": (
         "_qwf.apply_changes",
-        "case when m.opens then greatest(p_now + m.pause, m.sent_at + m.repeat)",
-        "case when false then p_now",
+        "case when s.opens then p_now + c.pause end",
+        "null",
     ),
     "an open alert has counted an event": (
         "_qwf.apply_changes",
-        "then greatest(m.bad, cardinality(m.recent))",
-        "then 0",
+        "then greatest(c.bad, cardinality(m.recent)) else c.bad end,\n    c.first_bad",
+        "then 0 end,\n    c.first_bad",
     ),
     "an alert counts events that have a number": (
         "_qwf.fold_events",
