@@ -27,7 +27,7 @@ WHERE: dict[str, tuple[str | None, int]] = {
     "a dependency is counted off twice": ("diamond", 0),
     "the event is lost where somebody holds the run": ("fan", 4),
     "the event is lost when applying it is rolled back": ("chain", 2),
-    "a worker that is off is handed jobs": ("loose", 0),
+    "a worker that is off is handed jobs": ("loose", 7),
     "a job goes back to the host that lost it": ("loose", 6),
     "a job is left to a worker that cannot run it": ("loose", 6),
     "jobs above a lowered limit do not count": ("loose", 1),
@@ -48,8 +48,8 @@ WHERE: dict[str, tuple[str | None, int]] = {
     "the run of a step goes on when the step is stopped": ("parent_of_many", 0),
     "the runs of steps take no place of their limit": ("limited", 0),
     "the run of a step may take longer than the step": ("parent_late", 4),
-    "keys share the starts of a limit": (None, 0),
-    "an earlier start of a key is forgotten": (None, 0),
+    "keys share the starts of a limit": (None, 1),
+    "an earlier start of a key is forgotten": (None, 1),
     "an answered question goes on waiting": ("asks_beside", 0),
 }
 
