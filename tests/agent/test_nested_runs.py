@@ -1,4 +1,4 @@
-"""A map of a workflow with a map of a workflow: cancelled, retried and signalled while agents die."""
+"""Maps of workflows within a map of a workflow: cancelled, retried, signalled while agents die."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PHOTO: dict[str, Any] = {
     "outputs": {"photo": {"$from": "write.photo"}},
     "steps": [
         {"id": "crop", "node": "crop", "queue": "default", "inputs": {"photo": X}},
-        {"id": "wanted", "kind": "input", "signal": "wanted", "target": "by", "depends_on": ["crop"],
-         "schema": {"type": "object", "required": ["name"]}},
+        {"id": "wanted", "kind": "input", "signal": "wanted", "target": "by",
+         "depends_on": ["crop"], "schema": {"type": "object", "required": ["name"]}},
         {"id": "frame", "node": "frame", "queue": "default", "depends_on": ["wanted"],
          "inputs": {"photo": X, "gate": {"$from": "gate"}}},
         {"id": "write", "node": "write", "queue": "default", "depends_on": ["frame"],

@@ -131,6 +131,16 @@ BUGS = {
         "and c.finished_at is null and c.ending is null",
         "and false",
     ),
+    "the runs of steps take no place of their limit": (
+        "_qwf.serve_runs",
+        "if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;",
+        "",
+    ),
+    "the run of a step may take longer than the step": (
+        "_qwf.insert_children",
+        "least(p_now + g.deadline, p_now + j.timeout, a.deadline_at)",
+        "p_now + g.deadline",
+    ),
     "keys share the starts of a limit": (
         "_qwf.pick_of_keys",
         "where s.name = k.name and u > p_round.now",
@@ -145,6 +155,21 @@ BUGS = {
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",
         "",
+    ),
+}
+
+
+# What the steps of the machine find that lead to a run which was not taken back.
+UNDOING_BUGS = {
+    "a step goes on with a run that was not taken back": (
+        "_qwf.resume_child",
+        "perform _qwf.refuse_compensation(p_run, null);",
+        "",
+    ),
+    "a step that is named does not go on below": (
+        "_qwf.forget_compensations",
+        "if v_failed = '{}' then",
+        "if true then",
     ),
 }
 
@@ -199,7 +224,7 @@ EVENT_BUGS = {
 }
 
 
-# What the tests of races find about rates, the name of the test beside each.
+# What the tests of races find about runs of steps, the name of the test beside each.
 CHILD_BUGS = {
     "test_two_runs_of_a_map_end_at_once": (
         "_qwf.apply_where_free",
@@ -237,6 +262,9 @@ BATCH_BUGS = {
         "and false",
     ),
 }
+
+
+# What the tests of races find about rates, the name of the test beside each.
 RATE_BUGS = {
     "test_an_open_claim_leaves_the_starts_that_it_could_not_begin_to_others": (
         "_qwf.pick_special",

@@ -62,8 +62,8 @@ begin
   end if;
 end $$;
 comment on function qwf.drop_limit is
-  'Removes a limit; queue:NAME is the limit of a queue. QW001 no such limit, QW002 unfinished jobs, '
-  'current definitions or schedules that are on name it.';
+  'Removes a limit; queue:NAME is the limit of a queue. QW001 no such limit, QW002 unfinished '
+  'jobs, current definitions or schedules that are on name it.';
 call _qwf.allow('qwf.drop_limit', 'qwf_admin');
 
 commit;
