@@ -69,11 +69,7 @@ def spawned(
         stack.callback(lambda: end([process for process, _ in started]))
         for command in commands:
             log: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=ROOT,
-                env={**os.environ, **environment}, preexec_fn=die_with_parent,
-            )  # fmt: skip
-            started.append((process, log))
+            started.append((begin(command, log, {**os.environ, **environment}), log))
         deadline = time.monotonic() + READY_S + EACH_S * len(commands)
         for process, log in started:
             while ready and ready not in said(log):
@@ -82,6 +78,16 @@ def spawned(
                     raise BenchError(f"{' '.join(map(str, process.args))} is not ready: {tail}")  # type: ignore[arg-type]
                 time.sleep(0.02)
         yield [process for process, _ in started]
+
+
+def begin(
+    command: list[str], log: IO[bytes], environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start a command of a benchmark that writes to this log."""
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=ROOT, env=environment,
+        preexec_fn=die_with_parent,
+    )  # fmt: skip
 
 
 def said(log: IO[bytes]) -> bytes:

@@ -126,15 +126,16 @@ def pgbench(
     dsn: str, script: str, clients: int, seconds: float, variables: Mapping[str, str] | None = None
 ) -> float:
     """Transactions per second of `script` with this many clients. Each variable is a parameter of
-    its statement. Raises BenchError."""
+    its statement. pgbench counts whole seconds: for less than one, each client makes 100
+    transactions a second. Raises BenchError."""
+    until = ("-T", round(seconds)) if seconds >= 1 else ("-t", max(1, round(100 * seconds)))
     given = [f"-D{name}={value}" for name, value in (variables or {}).items()]
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(" ".join(script.split()) + ";\n")
         file.flush()
         command = [
             str(embedded.binaries() / "pgbench"), "-n", "-M", "prepared", "-c", str(clients),
-            "-j", str(min(clients, 2)), "-T", str(max(1, round(seconds))), *given,
-            "-f", file.name, dsn,
+            "-j", str(min(clients, 2)), *map(str, until), *given, "-f", file.name, dsn,
         ]  # fmt: skip
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=seconds * 10 + 60,

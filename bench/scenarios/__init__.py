@@ -24,10 +24,11 @@ from bench.scenarios.serve import serve
 from bench.scenarios.snapshot import snapshot
 from bench.scenarios.throughput import throughput
 from bench.scenarios.waiters import waiters
+from bench.scenarios.waiting import waiting
 from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
     web, pack, serve, plain, hop, horizon, retention, queues, kept, keys, followed,
-    waiters, calls, children, alerts,
+    waiters, calls, children, alerts, waiting,
 )  # fmt: skip

@@ -49,7 +49,6 @@ LATER = """  -- 20 seconds after the last event: a look passes those that were n
     update _qwf.event_numbers set looked_at = now(), floor_id = l.id, mark_id = l.id
     from (select max(id) as id from _qwf.event_log) l
 """
-SCRAPES = 30
 IDLE = ("numbered", "judged", "learned")  # the parts of a tick that this is about
 
 
@@ -58,7 +57,10 @@ IDLE = ("numbered", "judged", "learned")  # the parts of a tick that this is abo
 @click.option("--subjects", default=200, show_default=True, help="Each rule is about all of them.")
 @click.option("--events", default=5_000, show_default=True)
 @click.option("--runs", default=50_000, show_default=True, help="Open ones.")
-def alerts(server: Server, rules: int, subjects: int, events: int, runs: int) -> Iterator[Sample]:
+@click.option("--scrapes", default=30, show_default=True)
+def alerts(
+    server: Server, rules: int, subjects: int, events: int, runs: int, scrapes: int
+) -> Iterator[Sample]:
     """Rules, lateness and metrics: with much to do, and with nothing."""
     with server.database() as base:
         register(base, "w", chain(1))
@@ -73,7 +75,7 @@ def alerts(server: Server, rules: int, subjects: int, events: int, runs: int) ->
             yield Sample("alerts", f"idle, {name}", percentiles(took)["p50"], "ms")
     with server.database() as base:
         base.conn.execute(YEAR)
-        yield from scraped(base)
+        yield from scraped(base, scrapes)
 
 
 def matched(base: Database, rules: int, subjects: int, events: int) -> Iterator[Sample]:
@@ -119,13 +121,13 @@ def part(base: Database, name: str) -> float:
     return time.perf_counter() - began
 
 
-def scraped(base: Database) -> Iterator[Sample]:
+def scraped(base: Database, scrapes: int) -> Iterator[Sample]:
     """The statement of a scrape, and the whole scrape over HTTP, as `qwf metrics` answers it."""
     rows = base.value("select count(*) from qwf.metrics")
     took = []
-    for _ in range(SCRAPES):
+    for _ in range(scrapes):
         began = time.perf_counter()
-        base.conn.execute("select lines from qwf.metrics_text order by name").fetchall()
+        base.conn.execute("select lines from qwf.metrics_text order by name, place").fetchall()
         took.append(time.perf_counter() - began)
     ranks: dict[str, Any] = percentiles(took)
     yield Sample("alerts", f"scrape of {rows:,} figures, SQL", ranks.pop("p50"), "ms", more=ranks)
@@ -137,7 +139,7 @@ def scraped(base: Database) -> Iterator[Sample]:
         assert process.stderr is not None
         port = int(process.stderr.readline().rpartition(":")[2].partition("/")[0])
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        took = [scrape(connection) for _ in range(SCRAPES + 6)][6:]  # it prepares the statement
+        took = [scrape(connection) for _ in range(scrapes + 6)][6:]  # it prepares the statement
         connection.close()
     finally:
         process.kill()

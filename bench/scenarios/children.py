@@ -4,14 +4,20 @@ The first figures are the CPU time of one session that drains a map, per element
 and of a map over a workflow with one node. Each batch of them is one call of finish_and_claim. With
 --beside, the SQL of another checkout is measured in turn with this one.
 
-The second figures are the times of finish_many in a session that works on runs of many nodes, in
+The next figures are the time that one agent with four slots takes for such maps, per element, from
+the enqueue to the end of the run by the clock of the database. Both kinds in turn, with bodies that
+do nothing and with bodies that sleep.
+
+The last figures are the times of finish_many in a session that works on runs of many nodes, in
 a map of thousands, while a second session makes a tick each second. The end of a run opens the next
 one, within the same call.
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import statistics
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,8 +27,8 @@ from typing import Any
 import click
 import psutil
 
-from bench.measure import percentiles
-from bench.processes import forked
+from bench.measure import percentiles, until
+from bench.processes import agents, forked
 from bench.samples import Sample
 from bench.scenario import scenario
 from bench.scenarios.hop import Tree
@@ -36,6 +42,20 @@ MAPS: dict[str, dict[str, Any]] = {
     "element of a plain map": {**EACH, "node": "node", "queue": "default", "max_parallel": 100},
     "run of one node": {**EACH, "kind": "workflow", "workflow": "one", "max_parallel": 100},
 }
+# The items are the seconds that the body of each element sleeps.
+NAP = {"node": "nap", "queue": "default"}
+NAPS: dict[str, dict[str, Any]] = {
+    "element of a plain map": {**EACH, **NAP, "inputs": {"seconds": {"$from": "item"}}},
+    "run of one node": {
+        **EACH, "kind": "workflow", "workflow": "nap", "inputs": {"seconds": {"$from": "item"}},
+    },
+}  # fmt: skip
+SLOTS = 4
+BODIES_S = (0.0, 0.01)
+TOOK = (
+    "select extract(epoch from finished_at - created_at) from qwf.runs"
+    " where id = %s and status = 'completed'"
+)
 ITEMS = "select jsonb_build_object('items', jsonb_agg(n)) from generate_series(1, %s) n"
 # Each call reports the jobs that the one before has claimed, until there are none.
 DRAIN = """
@@ -61,6 +81,9 @@ TICK_S = 1.0
 @scenario("children")
 @click.option("--elements", default=2_000, show_default=True, help="Elements of each map.")
 @click.option("--batch", "batches", multiple=True, type=int, default=(1, 10), show_default=True)
+@click.option(
+    "--maps", default=5, show_default=True, help="Maps of each kind that an agent executes."
+)
 @click.option("--runs", default=10_000, show_default=True, help="Runs that are being served.")
 @click.option("--nodes", default=50, show_default=True, help="Nodes of each of them.")
 @click.option("--seconds", default=20.0, show_default=True, help="How long they are watched.")
@@ -69,10 +92,10 @@ TICK_S = 1.0
     help="The sql/sqitch.plan of another checkout, measured in turn.",
 )  # fmt: skip
 def children(
-    server: Server, elements: int, batches: tuple[int, ...], runs: int, nodes: int,
+    server: Server, elements: int, batches: tuple[int, ...], maps: int, runs: int, nodes: int,
     seconds: float, other: Path | None,
 ) -> Iterator[Sample]:  # fmt: skip
-    """CPU time of a run inside a map, and finishes while thousands of runs are served."""
+    """CPU time and time of a run inside a map, and finishes while thousands of runs are served."""
     trees = [Tree("qwf"), *([Tree("other checkout", other)] if other else [])]
     for batch in batches:
         for tree in trees:
@@ -87,6 +110,9 @@ def children(
                     "children", f"{name}, batch {batch}", value, "us", system=tree.name,
                     more=more if value == run_us else {},
                 )  # fmt: skip
+    for body_s in BODIES_S if maps else ():
+        with server.database() as base:
+            yield from through_agent(base, maps, elements // 10, body_s)
     if seconds:
         with server.database() as base:
             yield from served(base, runs, nodes, seconds)
@@ -120,6 +146,31 @@ def cpu_us(base: Database, each: dict[str, Any], elements: int, batch: int) -> f
             else "too few elements: CPU time is read in hundredths of a second"
         )  # fmt: skip
     return 1e6 * took / elements
+
+
+def through_agent(base: Database, maps: int, elements: int, body_s: float) -> Iterator[Sample]:
+    """The time per element that an agent takes for maps of both kinds, in turn; the first of each
+    do not count. The medians of this round."""
+    register(base, "nap", {**NAP, "id": "n", "inputs": {"seconds": {"$from": "seconds"}}})
+    for number, each in enumerate(NAPS.values()):
+        register(base, f"map{number}", each)
+    took: dict[str, list[float]] = {name: [] for name in NAPS}
+    with agents(base.dsn, 1, "--slots", str(SLOTS)):
+        for turn in range(maps + 1):
+            for number, name in enumerate(NAPS):
+                context = json.dumps({"items": [body_s] * elements})
+                run = base.value("select qwf.enqueue_run(%s, %s)", f"map{number}", context)
+                look = functools.partial(base.value, TOOK, run)
+                if turn:
+                    took[name].append(1e6 * float(until(look, "the map")) / elements)
+                else:
+                    until(look, "the first map")
+    plain_us, run_us = (statistics.median(values) for values in took.values())
+    for name, value in zip(NAPS, (plain_us, run_us), strict=True):
+        yield Sample(
+            "children", f"{name}, 1 agent, {SLOTS} slots, body {body_s * 1000:g} ms", value, "us",
+            more={"times_plain": run_us / plain_us} if value == run_us else {},
+        )  # fmt: skip
 
 
 def ticking(index: int, dsn: str) -> None:

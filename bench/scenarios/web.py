@@ -54,18 +54,20 @@ PATHS = (
 @click.option("--queued", default=20_000, show_default=True)
 @click.option("--finished", default=100_000, show_default=True)
 @click.option("--failed", default=5_000, show_default=True)
+@click.option("--large", default=998, show_default=True, help="Siblings of the large run.")
 @click.option("--calls", default=20, show_default=True, help="Timed calls of each page.")
 @click.option("--tabs", "most", default=50, show_default=True, help="Also measured: 0 and 1.")
 @click.option("--seconds", default=20.0, show_default=True, help="With each number of tabs.")
 def web(
-    server: Server, queued: int, finished: int, failed: int, calls: int, most: int, seconds: float
-) -> Iterator[Sample]:
+    server: Server, queued: int, finished: int, failed: int, large: int, calls: int, most: int,
+    seconds: float,
+) -> Iterator[Sample]:  # fmt: skip
     """Milliseconds of each page, and what tabs cost Postgres and the process of the page.
 
     One agent serves an idle queue, so that there are samples and heartbeats.
     """
     with server.database() as base:
-        ids = prepare(base, queued, finished, failed)
+        ids = prepare(base, queued, finished, failed, large)
         paths = [path.format(**ids) for path in PATHS]
         with agents(base.dsn, 1, "--queue", "idle"), page(base.dsn) as (link, process):
             until(lambda: base.value("select exists (select from qwf.host_metrics)"), "a sample")
@@ -77,7 +79,7 @@ def web(
                 yield load(base, link, process, watched, seconds, held)
 
 
-def prepare(base: Database, queued: int, finished: int, failed: int) -> dict[str, Any]:
+def prepare(base: Database, queued: int, finished: int, failed: int, large: int) -> dict[str, Any]:
     """Fill the database; returns ids to look at."""
     for table in ("jobs", "job_attempts"):
         base.conn.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
@@ -94,7 +96,7 @@ def prepare(base: Database, queued: int, finished: int, failed: int) -> dict[str
     base.value("select qwf.register_workflow(%s)", json.dumps(ask))
     base.value("select count(qwf.enqueue_run('ask')) from generate_series(1, 200)")
     ids: dict[str, Any] = {"host": os.uname().nodename}
-    for name, width in (("run", 98), ("large", 998)):
+    for name, width in (("run", 98), ("large", large)):
         register(base, name, fan(width))
         ids[name] = base.value("select qwf.enqueue_run(%s)", name)
     base.value("select qwf.tick()")

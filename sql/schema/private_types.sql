@@ -263,13 +263,13 @@ comment on type _qwf.given_options is
   'those that it could have been given, null: all.';
 
 create type _qwf.metric as (
-  name text, labels jsonb, value double precision, kind text, help text);
+  name text, labels text[], value double precision, kind text, help text);
 comment on type _qwf.metric is
-  'A row of the view metrics. The name qwf_unreadable, without labels, stands for a part of the '
-  'metrics that could not be read.';
+  'A row of the view metrics; labels: each is followed by its value. The name qwf_unreadable, '
+  'without labels, stands for a part of the metrics that could not be read.';
 
 create type _qwf.metric_series as (
-  name text, labels jsonb, value double precision, kind text, help text, seconds double precision,
+  name text, labels text[], value double precision, kind text, help text, seconds double precision,
   edges bigint[]);
 comment on type _qwf.metric_series is
   'A row of the view metric_series; seconds and edges are null unless it is a histogram.';

@@ -66,6 +66,8 @@ create table qwf.attempt_totals (
   waits bigint[] not null,
   run_seconds double precision not null,
   runs bigint[] not null,
+  wait_edges bigint[] not null generated always as (_qwf.edge_counts(waits)) stored,
+  run_edges bigint[] not null generated always as (_qwf.edge_counts(runs)) stored,
   primary key (queue, task, outcome)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 comment on table qwf.attempt_totals is
@@ -79,5 +81,9 @@ comment on column qwf.attempt_totals.wait_seconds is 'Sum of their waits.';
 comment on column qwf.attempt_totals.waits is 'Histogram of waits, see _histogram().';
 comment on column qwf.attempt_totals.run_seconds is 'Sum of their run times.';
 comment on column qwf.attempt_totals.runs is 'Histogram of run times, see _histogram().';
+comment on column qwf.attempt_totals.wait_edges is
+  'How many waits were below each of the 17 edges of the metrics, see _edge_counts().';
+comment on column qwf.attempt_totals.run_edges is
+  'How many run times were below each of the 17 edges of the metrics, see _edge_counts().';
 
 commit;

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.look import links
+from qwf_agent.receivers import delivery
+from qwf_agent.receivers.config import Receiver
 from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import Database, StartAgent, run_agent, until
 from support.letterbox import PASSWORD, http_server, mail_server
@@ -257,6 +260,34 @@ def test_what_others_wrote_adds_no_header_and_no_recipient(
             (subject,) = mail.get_all("Subject", [])
             assert "boom" in subject
             assert str(subject).isprintable()
+
+
+def test_a_recipient_whom_the_server_refuses_is_said_and_the_others_get_the_mail(
+    tmp_path: Path,
+) -> None:
+    """Refused for good: no other try, so the others get it once. Refused for now: another try."""
+    ada, bob, eve = "ada@example.org", "bob@example.org", "eve@example.org"
+    message = {"id": "m1", "state": "open", "rule": "r", "kind": "run_ended", "subject": "w"}
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        to = Receiver("ops", "mail", smtp=f"smtp://127.0.0.1:{port}", tls=False, to=(bob, ada, eve))
+        for said, kind in (("550 no such user", PermanentError), ("451 later", TemporaryError)):
+            mails.refused = {bob: said}
+            with pytest.raises(kind, match=said[:3]):
+                delivery.deliver(to, message)
+        assert mails.to == [[ada, eve]] * 2
+
+
+def test_what_others_wrote_calls_nobody_in_a_chat() -> None:
+    """Slack reads <!channel> and <https://a|b> in a text; an error says them letter by letter."""
+    with http_server() as posts:
+        chat = Receiver("chat", "hook", url=posts.url, format="slack", private=True)
+        error = "<!channel> see <https://evil.example|the log> & more"
+        delivery.deliver(chat, {
+            "id": "m1", "state": "open", "rule": "r", "kind": "job_failed", "subject": "t",
+            "detail": {"error": error}})  # fmt: skip
+        text = json.loads(posts.got[0].body)["text"]
+    assert "&lt;!channel&gt; see &lt;https://evil.example|the log&gt; &amp; more" in text
+    assert "<" not in text
 
 
 def test_no_secret_is_stored_when_a_receiver_fails(

@@ -106,9 +106,9 @@ def pair(
         north = stack.enter_context(server.database(server.new_name(), template)).dbname
         south = stack.enter_context(other.database(other.new_name(), other_template)).dbname
         dsns = server.dsn(north), other.dsn(south)
-        for number, dsn in enumerate(dsns):
-            migrate.deploy(dsn, cell=Cell(number, 4))
         bases = [Database(dsn) for dsn in dsns]
+        for number, base in enumerate(bases):
+            base.conn.execute(Cell(number, 4).script().read().encode())
         start = stack.enter_context(agents(dsns[0], tmp_path))
         made = Pair(bases[0], bases[1], other, start)
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import threading
 import time
 from typing import Any
 
@@ -112,11 +114,61 @@ def test_a_server_that_sends_a_letter_a_second_is_cut(monkeypatch: pytest.Monkey
     """The time is that of the whole request."""
     monkeypatch.delenv("http_proxy", raising=False)
     with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=drip, args=(server,), daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/"
         began = time.monotonic()
         with pytest.raises(TemporaryError, match=r"within 0\.5 s"):
             hooks.post(url, {}, private=True, timeout_s=0.5)
         assert time.monotonic() - began < 5
+
+
+def drip(server: socket.socket) -> None:
+    """Answer with headers that never end."""
+    one, _ = server.accept()
+    with one, contextlib.suppress(OSError):
+        one.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+        while True:
+            one.sendall(b"a")
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [None, b"\0" * 70_000, b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200, b"HTTP/1.1 abc\r\n\r\n"],
+)
+def test_an_error_repeats_nothing_of_the_request(reply: bytes | None) -> None:
+    """The path of a hook is often its secret: a server that sends it back (None), or no reply of
+    HTTP, brings it into no error."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            one, _ = server.accept()
+            with one:
+                got = one.recv(65536)
+                one.sendall(got if reply is None else reply)
+
+        threading.Thread(target=answer, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/T0KEN"
+        with pytest.raises(TemporaryError) as raised:
+            hooks.post(url, {"body": "T0KEN"}, private=True)
+        assert "T0KEN" not in str(raised.value)
+        assert len(str(raised.value)) < 200
+    with http_server() as posts:
+        posts.answers = [(404, {})]
+        with pytest.raises(PermanentError) as fatal:
+            hooks.post(posts.url.replace("/hook", "?key=T0KEN"), {}, private=True)
+        assert str(fatal.value) == f"404 from 127.0.0.1:{posts.port}"
+
+
+@pytest.mark.parametrize("name", ["webhook-id", "X-Own"])
+def test_no_line_break_gets_into_the_headers(name: str) -> None:
+    """Of what a caller passes on, such as an id of a customer."""
+    with http_server() as posts:
+        evil = "1\r\nX-Evil: yes"
+        more: dict[str, Any] = {"id": evil} if name == "webhook-id" else {"headers": {name: evil}}
+        with pytest.raises(TemporaryError):
+            hooks.post(posts.url, {}, b"k" * 24, private=True, **more)
+        assert posts.got == []
 
 
 def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

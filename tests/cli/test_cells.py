@@ -45,8 +45,8 @@ def cells(
         for number in (0, 1):
             janitor = stack.enter_context(server.database(server.new_name(), template))
             dsn = server.dsn(janitor.dbname)
-            migrate.deploy(dsn, cell=Cell(number, 4))
             found.append(stack.enter_context(psycopg.connect(dsn, autocommit=True)))
+            found[-1].execute(Cell(number, 4).script().read().encode())
         addresses = {
             name: server.dsn(db.info.dbname)
             for name, db in zip(("north", "south"), found, strict=True)

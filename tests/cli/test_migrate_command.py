@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from qwf_agent import migrate as migrations
+from support.thorough import THOROUGH
 from support.welcome import Cli
 
 
@@ -129,7 +130,8 @@ def test_revert_names_what_uses_the_engine_and_reverts_nothing(qwf: Cli, dsn: st
         )
         assert partly.exit_code == 0, "nobody uses what comes after it"
         conn.execute("drop schema shop cascade; drop view qwf.mine")
-    assert qwf("migrate", "revert", "--all", "--yes", "--dsn", dsn).exit_code == 0
+    if THOROUGH:  # another test reverts everything each time
+        assert qwf("migrate", "revert", "--all", "--yes", "--dsn", dsn).exit_code == 0
 
 
 def test_verify_says_that_changes_are_pending(qwf: Cli, dsn: str) -> None:

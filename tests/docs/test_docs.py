@@ -226,6 +226,17 @@ GO = """
 """
 
 
+@pytest.fixture(scope="session")
+def go_worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Go worker with two more bodies, built once."""
+    folder = tmp_path_factory.mktemp("go")
+    bodies = folder / "bodies.go"
+    with_body(bodies, CLIENTS / "go" / "bodies.go", "var bodies = map[string]Body{\n", GO)
+    text = bodies.read_text(encoding="utf-8").replace('"strings"', '"strings"\n"time"')
+    bodies.write_text(text, encoding="utf-8")
+    return checked_workers.build_go(folder, bodies)
+
+
 @pytest.fixture
 def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
     """Commands that start a copy of a worker with two more bodies: `slow` ends on request, and
@@ -254,12 +265,7 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
             )
             return ["node", str(tmp_path / "worker.mjs"), "cpu"]
         if kind == "go":
-            bodies = tmp_path / "bodies.go"
-            with_body(bodies, CLIENTS / "go" / "bodies.go", "var bodies = map[string]Body{\n", GO)
-            bodies.write_text(
-                bodies.read_text(encoding="utf-8").replace('"strings"', '"strings"\n"time"')
-            )
-            return [str(checked_workers.build_go(tmp_path, bodies)), "cpu"]
+            return [str(request.getfixturevalue("go_worker")), "cpu"]
         checked_workers.need_ruby()
         with_body(
             tmp_path / "worker.rb",

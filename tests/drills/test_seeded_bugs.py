@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from support.machine.state import Diverged
-from support.machine.state_machine import Machine, machine_on, prepare
-from support.planted_bugs import BUGS, TURN_BUGS, put_in
+from support.machine.state_machine import Machine, machine_on, prepare, retry_run
+from support.planted_bugs import BUGS, TURN_BUGS, UNDOING_BUGS, put_in
 from support.thorough import THOROUGH
 
 SEQUENCES, SEEDS = 4, 500  # of a seed; the first sequence that finds the bug is the last
@@ -27,7 +27,7 @@ WHERE: dict[str, tuple[str | None, int]] = {
     "a dependency is counted off twice": ("diamond", 0),
     "the event is lost where somebody holds the run": ("fan", 4),
     "the event is lost when applying it is rolled back": ("chain", 2),
-    "a worker that is off is handed jobs": ("loose", 0),
+    "a worker that is off is handed jobs": ("loose", 7),
     "a job goes back to the host that lost it": ("loose", 6),
     "a job is left to a worker that cannot run it": ("loose", 6),
     "jobs above a lowered limit do not count": ("loose", 1),
@@ -46,8 +46,10 @@ WHERE: dict[str, tuple[str | None, int]] = {
     "elements go on though enough have completed": ("first", 0),
     "another try of a step begins with a new run": ("parent", 0),
     "the run of a step goes on when the step is stopped": ("parent_of_many", 0),
-    "keys share the starts of a limit": (None, 0),
-    "an earlier start of a key is forgotten": (None, 0),
+    "the runs of steps take no place of their limit": ("limited", 0),
+    "the run of a step may take longer than the step": ("parent_late", 4),
+    "keys share the starts of a limit": (None, 1),
+    "an earlier start of a key is forgotten": (None, 1),
     "an answered question goes on waiting": ("asks_beside", 0),
 }
 
@@ -83,6 +85,36 @@ def first_seed(machine: type[Machine], begin: int) -> int | None:
         except Diverged:
             return number
     return None
+
+
+@pytest.mark.parametrize("bug", [None, *UNDOING_BUGS])
+def test_a_run_that_was_not_taken_back_goes_on_if_its_step_is_named(
+    dsn: str, bug: str | None
+) -> None:
+    """Chance seldom leads there: a step fails, and so does the compensation node of its run."""
+    prepare(dsn)
+    if bug is not None:
+        put_in(dsn, *UNDOING_BUGS[bug])
+    if bug is None:
+        refuse_and_name(machine_on(dsn, "parent_takes_back")())
+        return
+    with pytest.raises(Diverged):
+        refuse_and_name(machine_on(dsn, "parent_takes_back")())
+
+
+def refuse_and_name(machine: Machine) -> None:
+    machine.begin(workflow=0, skip=False)
+    machine.go_wrong(completed=1, how="fatal")  # its second node
+    machine.go_wrong(completed=0, how="fatal")  # what takes back the first; then its second try
+    run = min(machine.model.runs)
+    assert machine.model.runs[run].status == "failed"
+    with machine.step() as main:
+        retry_run(main, run, None)
+    assert machine.model.runs[run].status == "failed"
+    with machine.step() as main:
+        retry_run(main, run, "r")
+    assert machine.model.runs[run].live
+    machine.teardown()
 
 
 LOOK = {

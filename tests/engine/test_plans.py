@@ -711,6 +711,19 @@ def test_expiring_reads_what_is_over(misjudged: psycopg.Connection[Any]) -> None
     ) == (80,)  # fmt: skip
 
 
+def test_looking_for_late_runs_reads_those(misjudged: psycopg.Connection[Any]) -> None:
+    """However many are live, with time left or without a deadline."""
+    look = "select _qwf.fail_overdue_runs()"
+    assert worst(misjudged, 8, lambda: walked(misjudged, look)) < 20
+    misjudged.execute("update qwf.runs set deadline_at = now() + interval '1 day' where id % 2 = 0")
+    assert worst(misjudged, 8, lambda: walked(misjudged, look)) < 20
+    for count in (1, 3):
+        misjudged.execute("update qwf.runs set deadline_at = now() - interval '1 s' where id in"
+                          " (select id from qwf.runs where ending is null and finished_at is null"
+                          " order by id desc limit %s)", [count])  # fmt: skip
+        assert misjudged.execute(look).fetchone() == (count,)
+
+
 def test_opening_an_element_passes_few_that_ended(misjudged: psycopg.Connection[Any]) -> None:
     misjudged.execute("select qwf.enqueue_run('map')")
     items = psycopg.types.json.Jsonb({"items": list(range(WIDE))})

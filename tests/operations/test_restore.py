@@ -20,6 +20,7 @@ from qwf_agent.cli import qwf
 from qwf_agent.web.site import files, listed_file, send_file
 from support.harness import Database, StartAgent, agents, until
 from support.servers import ROOT, Server
+from support.thorough import thorough
 
 TEXT = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 TASKS = ("--app", "bodies", "--queue", "default")
@@ -268,7 +269,10 @@ def test_a_restore_without_the_step(
     assert sorted(kept) == sorted([*shop.secrets.values(), *now.secrets.values()])
 
 
-@pytest.mark.parametrize("step", [True, False], ids=["with the step", "without"])
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(True, marks=thorough, id="with the step"), pytest.param(False, id="without")],
+)
 def test_a_job_that_ran_after_the_backup_begins_again(
     shop: Shop, start: StartAgent, dump: Any, restored: Any, step: bool
 ) -> None:

@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -24,6 +25,7 @@ from qwf_agent import embedded, migrate
 from qwf_agent.system import extras
 from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.servers import ROOT
+from support.thorough import thorough
 
 BUILD_S = 120.0
 COMMAND_S = 120.0
@@ -49,6 +51,8 @@ EXTRAS = {
     "agent", "bench", "cli", "demo", "dev", "embedded", "nvidia", "otel", "site", "test", "testing",
     "web",
 }  # fmt: skip
+
+PACKAGES = "PACKAGES_OF_THE_TEST"  # folders of packages, for the environment
 
 Run = Callable[..., str]
 
@@ -119,13 +123,17 @@ def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_sdist_has_everything_that_make_test_needs(unpacked: Path) -> None:
     for name in NEEDED_BY_MAKE_TEST:
         assert (unpacked / name).read_bytes() == (ROOT / name).read_bytes(), name
+    theirs = {path.relative_to(unpacked) for path in unpacked.rglob("*")}
     for folder in ("bench", "docs", "examples", "python", "tests", "sql/tests"):
-        for suffix in (".py", ".sql", ".md", ".json"):
-            ours = {p.relative_to(ROOT) for p in (ROOT / folder).rglob(f"*{suffix}")}
-            ours = {p for p in ours if not any(part.startswith(".") for part in p.parts)}
-            ours = {p for p in ours if "node_modules" not in p.parts}
-            assert ours <= {p.relative_to(unpacked) for p in unpacked.rglob(f"*{suffix}")}
-    assert not list(unpacked.rglob("*.pyc"))
+        ours = {path.relative_to(ROOT) for path in (ROOT / folder).rglob("*.*")}
+        assert {path for path in ours if is_needed(path)} <= theirs
+    assert not [path for path in theirs if path.suffix == ".pyc"]
+
+
+def is_needed(path: Path) -> bool:
+    """Return True for a source of ours, which is neither hidden nor a package of Node."""
+    hidden = any(part.startswith(".") or part == "node_modules" for part in path.parts)
+    return path.suffix in (".py", ".sql", ".md", ".json") and not hidden
 
 
 def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) -> None:
@@ -217,16 +225,18 @@ def install(python: Path, *words: str | Path) -> None:
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment with the wheel in it, and the libraries of the tests.
+    """A virtual environment with the wheel in it, and with the packages that PACKAGES names.
 
-    It finds those through a .pth file. Python reads no .pth files in their folder, so the checkout
+    It finds those through a .pth file. Python reads no .pth files in their folders, so the checkout
     that the tests installed stays out.
     """
     folder = tmp_path_factory.mktemp("installed") / "venv"
     python, site = bare(folder)
-    install(python, "--no-deps", wheel)
-    libraries = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (site / "libraries.pth").write_text("\n".join(sorted(libraries)) + "\n")
+    install(python, wheel)
+    (site / "packages.pth").write_text(
+        f"import os, sys; "
+        f"sys.path.extend(filter(None, os.environ.get('{PACKAGES}', '').split(':')))\n"
+    )
     return folder
 
 
@@ -248,7 +258,8 @@ def installed(environment: Path, home: Path, tmp_path: Path) -> Run:
     elsewhere.mkdir()
     kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TMPDIR") if name in os.environ}
     path = f"{environment / 'bin'}:/usr/local/bin:/usr/bin:/bin"
-    env = {**kept, "HOME": str(home), "PATH": path}
+    libraries = ":".join(sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}))
+    env = {**kept, "HOME": str(home), "PATH": path, PACKAGES: libraries}
 
     def call(program: str, *words: str | Path, timeout: float = COMMAND_S) -> str:
         start = environment / "bin" / program
@@ -291,29 +302,31 @@ def test_pytest_finds_the_fixtures_of_the_installed_package(
     assert environment / "lib" in Path(installed("python", "-c", where).strip()).parents
 
 
-def test_the_installed_package_serves_and_runs_the_demo(
+def test_the_installed_package_serves_runs_the_demo_and_reverts(
     environment: Path, installed: Run, home: Path
 ) -> None:
     dsn = installed("qwf", "up").strip()
     assert embedded.address(home / ".qwf") == dsn
     assert deployed(installed("qwf", "migrate", "status", "--json")) == planned()
+    assert f"{len(planned())} changes verified" in installed("qwf", "migrate", "verify")
     printed = installed("qwf", "demo", "--limit", "1", timeout=DEMO_S)
     assert "1 of 1 runs completed" in printed
     assert len(list((home / ".qwf" / "demo").rglob("sheet.png"))) == 1
     with psycopg.connect(dsn, connect_timeout=10) as conn:
         assert conn.execute("select * from qwf.check_invariants()").fetchall() == []
+    installed("qwf", "migrate", "revert", "--all", "--yes")
+    with psycopg.connect(dsn, connect_timeout=10) as conn:
+        assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
     assert installed("qwf", "down").strip() == "stopped"
     assert embedded.address(home / ".qwf") is None
 
 
-def test_the_installed_package_deploys_and_reverts(installed: Run, empty_dsn: str) -> None:
-    to = ("--dsn", empty_dsn)
-    installed("qwf", "migrate", "deploy", *to)
-    assert deployed(installed("qwf", "migrate", "status", "--json", *to)) == planned()
-    assert f"{len(planned())} changes verified" in installed("qwf", "migrate", "verify", *to)
-    installed("qwf", "migrate", "revert", "--all", "--yes", *to)
-    with psycopg.connect(empty_dsn, connect_timeout=10) as conn:
-        assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
+@thorough
+def test_the_installed_package_deploys(installed: Run, empty_dsn: str) -> None:
+    """As `qwf up` of the installed package does above."""
+    installed("qwf", "migrate", "deploy", "--dsn", empty_dsn)
+    status = installed("qwf", "migrate", "status", "--json", "--dsn", empty_dsn)
+    assert deployed(status) == planned()
 
 
 # With fewer packages -----------------------------------------------------------------------------
@@ -383,19 +396,32 @@ def link(requirement: Requirement, site: Path, linked: set[str]) -> None:
                 link(needed, site, linked)
 
 
+@pytest.fixture
+def linked(tmp_path: Path) -> Callable[..., tuple[dict[str, str], set[str]]]:
+    """Gives an environment these packages, and no others; also returns the names of all."""
+
+    def give(*those: Requirement) -> tuple[dict[str, str], set[str]]:
+        packages, names = tmp_path / "packages", set[str]()
+        packages.mkdir()
+        for requirement in those:
+            link(requirement, packages, names)
+        return {**os.environ, PACKAGES: str(packages)}, names
+
+    return give
+
+
 def test_a_program_that_enqueues_needs_only_its_driver(
-    wheel: Path, dsn: str, tmp_path: Path
+    environment: Path, dsn: str, tmp_path: Path, linked: Callable[..., tuple[Any, ...]]
 ) -> None:
-    python, site = bare(tmp_path / "venv")
-    install(python, wheel)
-    link(Requirement("psycopg2-binary"), site, set())
-    said = run(python, "-I", "-c", PRODUCER, dsn, cwd=tmp_path, timeout=COMMAND_S)
+    python = environment / "bin" / "python"
+    env, _ = linked(Requirement("psycopg2-binary"))
+    said = run(python, "-I", "-c", PRODUCER, dsn, cwd=tmp_path, env=env, timeout=COMMAND_S)
     assert said.split() == ["cancelled"] * 3
     for command, extra in (
         ([python.parent / "qwf", "runs"], "cli"),
         ([python, "-I", "-m", "qwf_agent"], "agent"),
     ):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_S)
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=COMMAND_S)
         assert done.returncode == MISCONFIGURED
         assert re.fullmatch(
             rf"qwf: the package \w+ is missing: pip install 'qwf-agent\[{extra}\]'\n", done.stderr
@@ -403,23 +429,24 @@ def test_a_program_that_enqueues_needs_only_its_driver(
 
 
 @pytest.mark.parametrize("extra", ROOMS)
-def test_an_extra_has_what_its_modules_import(wheel: Path, tmp_path: Path, extra: str) -> None:
-    python, site = bare(tmp_path / "venv")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    linked: set[str] = set()
-    for requirement in requirements(wheel, extra):
-        link(requirement, site, linked)
+def test_an_extra_has_what_its_modules_import(
+    environment: Path, wheel: Path, tmp_path: Path, linked: Callable[..., tuple[Any, ...]],
+    extra: str,
+) -> None:  # fmt: skip
+    python = environment / "bin" / "python"
+    env, names = linked(*requirements(wheel, extra))
     rooms = ROOMS[extra]
-    said = run(python, "-I", "-c", IMPORT_ALL, *rooms, cwd=tmp_path, timeout=COMMAND_S).split()
-    assert {name.split(".")[0] for name in said} == set(rooms)
+    imported = run(
+        python, "-I", "-c", IMPORT_ALL, *rooms, cwd=tmp_path, env=env, timeout=COMMAND_S
+    ).split()
+    assert {name.split(".")[0] for name in imported} == set(rooms)
     if extra not in ("agent", "otel"):
-        assert "rich" in linked
-        main = "from qwf_agent.cli import main; main()"
-        run(python, "-I", "-c", main, "--help", cwd=tmp_path, timeout=COMMAND_S)
+        assert "rich" in names
+        main: tuple[str, ...] = ("-c", "from qwf_agent.cli import main; main()")
     else:
-        assert not linked & {"rich", "textual", "yoyo-migrations", "pyyaml"}
-        run(python, "-I", "-m", "qwf_agent", "--help", cwd=tmp_path, timeout=COMMAND_S)
+        assert not names & {"rich", "textual", "yoyo-migrations", "pyyaml"}
+        main = ("-m", "qwf_agent")
+    run(python, "-I", *main, "--help", cwd=tmp_path, env=env, timeout=COMMAND_S)
 
 
 def test_the_packages_of_the_extras_are_those_that_a_command_asks_for(wheel: Path) -> None:

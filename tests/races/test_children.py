@@ -199,6 +199,37 @@ def test_a_run_is_pruned_while_the_run_above_is_retried(race: Race, pruned: bool
     assert (set(kept) & set(old) == set()) is pruned
 
 
+@pytest.mark.parametrize("outcome", ["completed", "cancelled"])
+def test_a_body_of_the_last_run_ends_while_its_step_is_tried_again(
+    race: Race, outcome: str
+) -> None:
+    """The step waits until that body has ended, then goes on with that run: it does nothing twice,
+    and the late report ends no attempt of the step."""
+    run = album(race, 1)
+    (body,) = claim(race, 1)
+    race.rows("select qwf.cancel_run(%s)", run)
+    assert (race.run_status(run), below(race)) == ("cancelled", ["cancelled"])
+    assert race.one("select qwf.retry_run(%s)", run) == 2
+    step = race.job(run, "each[0]")
+    assert race.status(step) == "scheduled"
+    worker = race.session()
+    worker.begin()
+    assert finish(worker, body, outcome=outcome)[0][0] == "ok"
+    race.make_due(step)
+    race.nonblocking().rows("select qwf.tick()")
+    assert race.status(step) == "scheduled"
+    race.healthy()
+    worker.commit()
+    race.make_due(step)
+    race.settle()
+    assert (race.status(step), below(race)) == ("running", ["queued"])
+    race.complete_all()
+    assert (race.run_status(run), below(race)) == ("completed", ["completed"])
+    crops = "select count(*) from qwf.job_attempts where job_id = %s"
+    assert race.one(crops, body.job) == (1 if outcome == "completed" else 2)
+    assert race.one("select attempt from qwf.jobs where id = %s", step) == 2
+
+
 @pytest.mark.parametrize("first", ["serve", "cancel"])
 def test_a_run_in_line_is_cancelled_while_it_starts(race: Race, first: str) -> None:
     race.rows("select qwf.register_workflow(%s)", json.dumps(ONE))

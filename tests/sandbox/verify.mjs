@@ -1,8 +1,9 @@
-// Verifies changes in a built database; prints what failed, as JSON.
+// Verifies changes in a built database, and lives a run in it; prints what failed, as JSON.
 // Reads [{name, verify}] from standard input:  node verify.mjs DUMP
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
+import { live } from './life.mjs';
 
 const require = createRequire(new URL('../../sandbox/', import.meta.url));
 const { PGlite } = require('@electric-sql/pglite');
@@ -20,5 +21,11 @@ for (const { name, verify } of JSON.parse(await text(process.stdin))) {
 }
 const { rows: [{ count }] } = await db.query(
   "select count(*)::int from pg_proc where pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)");
-console.log(JSON.stringify({ failed, functions: count }));
+let died = null;
+try {
+  await live(db);
+} catch (error) {
+  died = error.stack;
+}
+console.log(JSON.stringify({ failed, functions: count, died }));
 await db.close();

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -74,19 +77,48 @@ class Pages:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
-    """The browser of the system. Without one the test is skipped, or fails if it is required."""
+    """The browser of the system. Without one the test is skipped, or fails if it is required.
+
+    Each process starts it once, and needs half a second for that. Playwright leaves its event loop
+    as the running one of this thread, where no other could run then, so that is undone between the
+    contexts."""
+    browser, loop = started()
+    asyncio._set_running_loop(loop)
+    try:
+        yield browser
+        for context in browser.contexts:
+            context.close()
+    finally:
+        asyncio._set_running_loop(None)
+
+
+@functools.cache
+def started() -> tuple[Browser, asyncio.AbstractEventLoop]:
+    """The browser of this process, and the event loop of Playwright."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         reason = f"no browser: none of {', '.join(PROGRAMS)} is installed"
         if os.environ.get("QWF_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox"], timeout=120_000
-        )
-        yield browser
+    playwright = sync_playwright().start()
+    browser = playwright.chromium.launch(
+        executable_path=program, args=["--no-sandbox"], timeout=120_000
+    )
+    loop = asyncio.get_running_loop()
+
+    mine = os.getpid()
+
+    def end() -> None:
+        if os.getpid() != mine:  # in a fork
+            return
+        asyncio._set_running_loop(loop)
         browser.close()
+        playwright.stop()
+        asyncio._set_running_loop(None)
+
+    atexit.register(end)
+    return browser, loop
 
 
 @contextlib.contextmanager

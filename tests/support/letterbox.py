@@ -31,6 +31,15 @@ class Mails:
         self.answers: list[str] = []
         self.drop = 0
         self.refusal: str | None = None  # what the server says to every password
+        self.refused: dict[str, str] = {}  # what it says to a recipient
+
+    async def handle_RCPT(
+        self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any
+    ) -> str:
+        if address in self.refused:
+            return self.refused[address]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
 
     async def handle_DATA(self, server: Any, _session: Any, envelope: Any) -> str:
         if self.answers:

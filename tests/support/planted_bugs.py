@@ -131,6 +131,16 @@ BUGS = {
         "and c.finished_at is null and c.ending is null",
         "and false",
     ),
+    "the runs of steps take no place of their limit": (
+        "_qwf.serve_runs",
+        "if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;",
+        "",
+    ),
+    "the run of a step may take longer than the step": (
+        "_qwf.insert_children",
+        "least(p_now + g.deadline, p_now + j.timeout, a.deadline_at)",
+        "p_now + g.deadline",
+    ),
     "keys share the starts of a limit": (
         "_qwf.pick_of_keys",
         "where s.name = k.name and u > p_round.now",
@@ -145,6 +155,21 @@ BUGS = {
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",
         "",
+    ),
+}
+
+
+# What the steps of the machine find that lead to a run which was not taken back.
+UNDOING_BUGS = {
+    "a step goes on with a run that was not taken back": (
+        "_qwf.resume_child",
+        "perform _qwf.refuse_compensation(p_run, null);",
+        "",
+    ),
+    "a step that is named does not go on below": (
+        "_qwf.forget_compensations",
+        "if v_failed = '{}' then",
+        "if true then",
     ),
 }
 
@@ -183,7 +208,7 @@ EVENT_BUGS = {
     ),
     "test_the_end_of_a_run_is_an_event_when_it_commits": (
         "_qwf.advance_runs",
-        "where w.finished_at is not null",
+        "where w.over is not null",
         "where false",
     ),
     "test_a_restore_and_a_tick_do_not_give_one_number_to_two": (
@@ -199,7 +224,7 @@ EVENT_BUGS = {
 }
 
 
-# What the tests of races find about rates, the name of the test beside each.
+# What the tests of races find about runs of steps, the name of the test beside each.
 CHILD_BUGS = {
     "test_two_runs_of_a_map_end_at_once": (
         "_qwf.apply_where_free",
@@ -222,6 +247,24 @@ CHILD_BUGS = {
         "and false",
     ),
 }
+
+
+# What the tests of runs that start together find, the name of the test beside each.
+BATCH_BUGS = {
+    "test_two_batches_at_once_share_the_places_of_a_limit": (
+        "_qwf.serve_runs",
+        "if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;",
+        "",
+    ),
+    "test_the_run_is_cancelled_while_its_runs_start_together 1": (
+        "_qwf.stop_children",
+        "and c.finished_at is null and c.ending is null",
+        "and false",
+    ),
+}
+
+
+# What the tests of races find about rates, the name of the test beside each.
 RATE_BUGS = {
     "test_an_open_claim_leaves_the_starts_that_it_could_not_begin_to_others": (
         "_qwf.pick_special",
@@ -381,18 +424,18 @@ SIGNAL_BUGS = {
 ALERT_BUGS = {
     "an alert keeps times only until it opens": (
         "_qwf.apply_changes",
-        "case when m.open then '{}' else m.recent end as recent",
-        "m.recent",
+        "case when s.opens then '{}' else m.recent end",
+        "coalesce(m.recent, '{}')",
     ),
     "an open alert has told somebody or will": (
         "_qwf.apply_changes",
-        "case when m.opens then greatest(p_now + m.pause, m.sent_at + m.repeat)",
-        "case when false then p_now",
+        "case when s.opens then p_now + c.pause end",
+        "null",
     ),
     "an open alert has counted an event": (
         "_qwf.apply_changes",
-        "then greatest(m.bad, cardinality(m.recent))",
-        "then 0",
+        "then greatest(c.bad, cardinality(m.recent)) else c.bad end,\n    c.first_bad",
+        "then 0 end,\n    c.first_bad",
     ),
     "an alert counts events that have a number": (
         "_qwf.fold_events",

@@ -1,6 +1,6 @@
 """`qwf` in the shell of a reader, from a process that has imported it: a start takes 15 ms of the
-processor, and 300 otherwise. Verbs that start processes, or stay, are those of a new Python; so are
-all with QWF_TEST_ALL=1.
+processor, and 300 otherwise. Agents are such ones too, and get the signals that `qwf` gets. Other
+verbs that start processes, or stay, are those of a new Python; so are all with QWF_TEST_ALL=1.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PROGRAM = """#!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 words = sys.argv[1:]
-if not words or words[0] in ("agent", "demo", "down", "metrics", "tick", "top", "up", "web"):
+if not words or words[0] in ("demo", "down", "metrics", "tick", "top", "up", "web"):
     os.execv({real!r}, [{real!r}, *words])
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
     server.connect({address!r})
     message = json.dumps([words, os.getcwd(), dict(os.environ)]).encode()
     socket.send_fds(server, [message], [0, 1, 2])
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: server.send(bytes([number])))
     sys.exit(server.recv(1)[0])
 """
 BYTES = 1 << 20  # of a message
@@ -81,10 +84,17 @@ def serve(address: str) -> list[str]:
 
 
 def wait_for(pid: int, asked: socket.socket) -> None:
-    """Send the exit status of the command, and end. If nobody waits for it, it is killed."""
-    while (found := os.waitpid(pid, os.WNOHANG))[0] == 0:
-        if select.select([asked], [], [], 0.01)[0]:
-            os.kill(pid, signal.SIGKILL)
+    """Send the exit status of the command, and end. It gets the signals that are sent here. If
+    nobody waits for it, it is killed."""
+    ended, pause = os.pidfd_open(pid), select.poll()
+    pause.register(ended, select.POLLIN)
+    pause.register(asked, select.POLLIN)
+    while ended not in (ready for ready, _ in pause.poll()):
+        said = asked.recv(1)
+        os.kill(pid, said[0] if said else signal.SIGKILL)
+        if not said:
+            pause.unregister(asked)
+    found = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(found[1])
     with contextlib.suppress(OSError):
         asked.send(bytes([code if code >= 0 else 128 - code]))
@@ -98,6 +108,7 @@ def main() -> None:
     for module in pkgutil.walk_packages(cli.__path__, "qwf_agent.cli."):
         if not module.name.startswith(("qwf_agent.cli.top", "qwf_agent.cli.demo")):
             importlib.import_module(module.name)
+    importlib.import_module("qwf_agent.__main__")
     sys.argv = [f"{sys.argv[3]}/qwf", *serve(sys.argv[1])]
     cli.main()
 

@@ -22,7 +22,7 @@ from support.servers import Server
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The browser. One for each module: while it is open, asyncio.run() fails in this thread."""
+    """The browser. It is given module by module: meanwhile asyncio.run() fails in this thread."""
     with chromium() as browser:
         yield browser
 

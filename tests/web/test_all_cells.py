@@ -33,12 +33,16 @@ BASE = "http://127.0.0.1"
 
 
 @pytest.fixture(scope="module")
-def cells(server: Server) -> Iterator[dict[str, str]]:
+def cells(server: Server, template: str) -> Iterator[dict[str, str]]:
     """Two databases, cell 0 and cell 1 of two; the second one has a queue with two jobs."""
-    with server.database(server.new_name()) as north, server.database(server.new_name()) as south:
+    with (
+        server.database(server.new_name(), template) as north,
+        server.database(server.new_name(), template) as south,
+    ):
         found = {"north": server.dsn(north.dbname), "south": server.dsn(south.dbname)}
         for number, dsn in enumerate(found.values()):
-            migrate.deploy(dsn, cell=migrate.Cell(number, 2))
+            with psycopg.connect(dsn, autocommit=True) as conn:
+                conn.execute(migrate.Cell(number, 2).script().read().encode())
         with psycopg.connect(found["south"], autocommit=True) as conn:
             conn.execute("select qwf.create_queue('mail')")
             conn.execute("select qwf.enqueue('send', queue => 'mail') from generate_series(1, 2)")

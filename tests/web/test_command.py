@@ -9,15 +9,16 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import pytest
 import uvicorn
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
+from qwf_agent.cli import qwf
 from qwf_agent.web import command
 from support.servers import ROOT
 
@@ -80,6 +81,21 @@ def test_it_ends_while_a_stream_is_open(start: Start) -> None:
     assert "Cancel" not in errors
 
 
+@pytest.fixture
+def refused(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Result]]:
+    """Runs `qwf web` with options in this process. It must not serve."""
+
+    def served(*_: object, **__: object) -> None:
+        pytest.fail("it serves")
+
+    monkeypatch.setattr(uvicorn.Server, "run", served)
+    monkeypatch.chdir(tmp_path)
+    yield lambda *options: CliRunner().invoke(qwf, ["web", *options], env=environment)
+    gc.unfreeze()
+
+
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
@@ -96,20 +112,18 @@ def test_it_ends_while_a_stream_is_open(start: Start) -> None:
     ],
 )
 def test_what_it_cannot_do_safely_it_does_not_start(
-    start: Start, options: list[str], code: int, said: str
+    refused: Callable[..., Result], options: list[str], code: int, said: str
 ) -> None:
-    process, line = start(*options)
-    _, errors = process.communicate(timeout=60)
-    assert (line, process.returncode) == ("", code), errors
-    assert said in errors
+    done = refused(*options)
+    assert (done.stdout, done.exit_code) == ("", code), done.output
+    assert said in done.stderr
 
 
-def test_a_port_that_is_taken_is_said(start: Start) -> None:
+def test_a_port_that_is_taken_is_said(refused: Callable[..., Result]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        process, _ = start("--port", str(taken.getsockname()[1]))
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode == 78
-    assert "--port takes another one" in errors
+        done = refused("--port", str(taken.getsockname()[1]))
+    assert done.exit_code == 78
+    assert "--port takes another one" in done.stderr
 
 
 def test_an_answer_is_sent_at_once() -> None:

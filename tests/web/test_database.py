@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import psycopg
+import pytest
 from starlette.requests import Request
 
 from qwf_agent.web.reads.database import FRESH_S, Database
 from qwf_agent.web.site.handlers import Refreshes
+from support.bouncer import bouncer
 
 Db = psycopg.Connection[Any]
 COUNT = "select count(*) as jobs from qwf.jobs"
@@ -78,3 +81,52 @@ def test_connections_that_were_lost_while_nobody_used_them_are_replaced(dsn: str
             await data.close()
 
     asyncio.run(ask_twice())
+
+
+PREPARED = "select statement from pg_prepared_statements order by prepare_time"
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_session_of_its_own_prepares_what_it_reads_and_one_of_a_pooler_does_not(
+    dsn: str, db: Db, pooled: bool
+) -> None:
+    """Both read with the same settings, and neither writes."""
+
+    async def ask(where: str) -> None:
+        data = Database(where)
+        try:
+            for _ in range(2):
+                rows, _ = await data.rows(COUNT, {}, fresh_s=0.0)
+                assert rows == [{"jobs": 0}]
+            one = "select %(a)s::int + %(b)s::int as c"
+            assert (await data.rows(one, {"a": 1, "b": 70_000}))[0] == [{"c": 70_001}]
+            prepared, _ = await data.rows(PREPARED, {})
+            texts = [row["statement"] for row in prepared if "pg_prepared" not in row["statement"]]
+            assert texts == ([] if pooled else [COUNT, "select $1::int + $2::int as c"])
+            settings, _ = await data.rows(
+                "select current_setting('statement_timeout') as most,"
+                " current_setting('search_path') as path, current_setting('timezone') as zone",
+                {},
+            )
+            assert settings == [{"most": "2s", "path": "pg_catalog, pg_temp", "zone": "UTC"}]
+            with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+                await data.rows("create table public.written ()", {})
+        finally:
+            await data.close()
+
+    with contextlib.ExitStack() as stack:
+        asyncio.run(ask(stack.enter_context(bouncer(dsn)).shared if pooled else dsn))
+
+
+def test_a_view_that_gets_other_columns_is_read_again(dsn: str, db: Db) -> None:
+    async def ask() -> list[dict[str, Any]]:
+        data = Database(dsn)
+        try:
+            db.execute("create view public.seen as select 1 as one")
+            await data.rows("select * from public.seen", {}, fresh_s=0.0)
+            db.execute("drop view public.seen; create view public.seen as select 2 as two")
+            return (await data.rows("select * from public.seen", {}, fresh_s=0.0))[0]
+        finally:
+            await data.close()
+
+    assert asyncio.run(ask()) == [{"two": 2}]

@@ -14,6 +14,8 @@ import pytest
 from qwf_agent.look import masking
 from qwf_agent.web.pages import job as page_of_job
 from qwf_agent.web.pages import waiting
+from qwf_agent.web.reads import database
+from qwf_agent.web.site import render
 from support import poison
 from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
 from support.visitors import FORM, Visit, Visitor
@@ -560,3 +562,38 @@ def test_bars_of_attempts_stay_within_their_lane() -> None:
         assert 0 <= bar["wait_x"] <= bar["wait_x"] + bar["wait_width"] <= page_of_job.WIDTH
         assert 0 <= bar["x"] < bar["x"] + bar["width"] <= page_of_job.WIDTH + 4
         assert json.dumps(bar)
+
+
+def test_a_tab_that_has_the_newest_answers_is_sent_nothing_and_nothing_is_rendered(
+    visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once an answer of the database or what the person may do is another, it is rendered again."""
+    rendered: list[str] = []
+    page = render.page
+
+    def counted(*given: Any) -> str:
+        rendered.append(given[0])
+        return page(*given)
+
+    monkeypatch.setattr(render, "page", counted)
+    monkeypatch.setattr(database, "FRESH_S", 60.0)
+    visitor, path = visit("operator"), f"/jobs/{enqueue(db, 't')}"
+
+    def refresh(tag: str) -> Any:
+        headers = {"HX-Request": "true", "If-None-Match": tag}
+        return visitor.client.get(path, headers=headers)
+
+    rendered.clear()
+    first = refresh("")
+    tag = first.headers["etag"]
+    assert (first.status_code, len(rendered)) == (200, 1)
+    assert [refresh(tag).status_code for _ in range(3)] == [304] * 3
+    assert len(rendered) == 1
+    assert refresh('"another"').status_code == 200
+    assert len(rendered) == 2
+    act(visitor, path, "cancel_job", job_id=path.rpartition("/")[2])
+    before = len(rendered)
+    changed = refresh(tag)
+    assert (changed.status_code, len(rendered)) == (200, before + 1)
+    assert "cancelled" in words('<main id="main">' + changed.text)
+    assert refresh(changed.headers["etag"]).status_code == 304

@@ -8,6 +8,7 @@ import os
 import stat
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from qwf_agent.config import ConfigError
 from qwf_agent.look import links
 from qwf_agent.look.links import LinkRefused
+from support.harness import until
 
 SECRET = bytes(range(32))
 ASKED = datetime(2026, 11, 22, 14, 3, 11, 250_000, tzinfo=timezone.utc)
@@ -255,6 +257,31 @@ def test_a_link_answers_its_question_once(db: Db, asking: int) -> None:
     assert refused.reason == "answered"
     assert "acting for link:ada" in str(refused)
     use(db, link_to(db, asking))
+
+
+def test_of_two_who_use_a_link_at_once_one_answers(
+    db: Db, asking: int, connect: Callable[[], Db]
+) -> None:
+    """Both have read that the question is open; the second waits for the first, and is refused."""
+    link, phones = link_to(db, asking), [connect(), connect()]
+    for phone in phones:
+        phone.autocommit = False
+        phone.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        assert phone.execute(FIND, (asking,)).fetchone() is not None
+    first, second = phones
+    use(first, link)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(use, second, link)
+        query = "select from pg_stat_activity where pid = %s and wait_event_type = 'Lock'"
+        pid = second.info.backend_pid
+        until(lambda: db.execute(query, (pid,)).rowcount, "a session that waits")
+        first.commit()
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            waiting.result(60)
+    second.rollback()
+    assert refusal(lambda: use(second, link)).reason == "answered"
+    second.rollback()
+    assert db.execute("select count(*) from qwf.input_answers").fetchone() == (1,)
 
 
 def test_a_link_cannot_answer_what_is_asked_in_between(

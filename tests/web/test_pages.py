@@ -111,6 +111,8 @@ def problems_of(visitor: Visitor, path: str, answer: Any, seen: Seen) -> list[st
 def test_every_page_is_whole_and_offers_what_its_reader_may_do(
     full: Full, at: Visit, level: str
 ) -> None:
+    if level != "admin" and full.content != "full" and not THOROUGH:
+        pytest.skip("the levels differ alike on each database: QWF_TEST_ALL=1 looks at all")
     visitor = at(level)
     problems = []
     find = addresses if level == "admin" or THOROUGH else real  # all are told alike what is not

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def test_a_run_is_started_watched_and_answered_and_a_worker_is_switched(
     where = login(db, dsn, "admin")
     app = build(where, access.TokenAccess(where, TOKEN), access.LOCAL_HOSTS)
     out = str(tmp_path / "out")
-    with agents(dsn, tmp_path) as start, served(app) as address:
+    with agents(dsn, tmp_path) as start, served(app) as address, contextlib.closing(pages):
         for host in ("box-a", "box-b"):
             start("--queue", "cpu", "--nodes", "steps", "--app", "bodies", "--host", host,
                   "--slots", "1", "--out-root", out)  # fmt: skip

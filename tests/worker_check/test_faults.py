@@ -59,6 +59,8 @@ FAULTS = {
     "stop-long": "waits forever",
     "stop-twice": "hears one signal",
 }
+# All of them take two minutes, and the agent passes them all in test_workers.
+SOME = list(FAULTS) if THOROUGH else list(FAULTS)[::4]
 
 
 @pytest.fixture
@@ -89,9 +91,9 @@ def test_every_check_has_a_fault() -> None:
 def test_the_worker_without_faults_passes(
     dsn: str, login: str, db: psycopg.Connection[Any]
 ) -> None:
-    code, results = check(dsn, login)
+    code, results = check(dsn, login, *(word for name in SOME for word in ("--only", name)))
     assert [one for one in results if one["result"] != "passed"] == []
-    assert (code, [one["check"] for one in results]) == (0, list(FAULTS))
+    assert (code, [one["check"] for one in results]) == (0, SOME)
     left = "select (select count(*) from qwf.jobs), (select count(*) from qwf.workers where"
     assert db.execute(f"{left} stopped_at is null)".encode()).fetchone() == (0, 0)
     assert db.execute(
@@ -100,7 +102,7 @@ def test_the_worker_without_faults_passes(
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []
 
 
-@pytest.mark.parametrize("name", list(FAULTS) if THOROUGH else list(FAULTS)[::4])
+@pytest.mark.parametrize("name", SOME)
 def test_a_check_fails_because_of_a_fault(name: str, dsn: str, login: str) -> None:
     code, results = check(dsn, login, "--only", name, faults=FAULTS[name])
     assert [(one["check"], one["result"]) for one in results] == [(name, "failed")], results

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.hooks import guarded_http
@@ -78,7 +79,7 @@ def sign(body: bytes, secret: str | bytes | Sequence[bytes], id: str) -> dict[st
 
 def check(reply: Reply, url: str) -> None:
     """Return for a reply of success. Raises TemporaryError, PermanentError."""
-    host = url.split("/")[2].rpartition("@")[2]
+    host = urlsplit(url).netloc  # no more of it: the rest may be a secret
     if 200 <= reply.status < 300:
         return
     if 300 <= reply.status < 400:

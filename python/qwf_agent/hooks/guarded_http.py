@@ -85,11 +85,15 @@ def request(
         connection.request(method, path, body, {"User-Agent": "qwf", **(headers or {})})
         answer = connection.getresponse()
         text = answer.read(MOST_READ).decode(errors="replace")
+        if time.monotonic() >= ends:  # what was cut looks like the end of a reply
+            raise TimeoutError
         return Reply(answer.status, text, _seconds(answer.getheader("Retry-After")))
     except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
         if isinstance(error, TimeoutError) or time.monotonic() >= ends:
             raise Unreachable(f"no reply from {host} within {timeout_s:g} s") from None
-        raise Unreachable(f"{host}: {error or type(error).__name__}") from None
+        # what is no reply of HTTP may repeat the request, and its path may be a secret
+        said = str(error) if isinstance(error, OSError) else ""
+        raise Unreachable(f"{host}: {said or type(error).__name__}") from None
     finally:
         timer.cancel()
         connection.close()

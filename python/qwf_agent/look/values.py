@@ -84,7 +84,7 @@ def read_json(data: str | bytes) -> Any:
     text = data if isinstance(data, str) else bytes(data).decode(errors="replace")
     if text.count("[") + text.count("{") > MAX_DEPTH:
         text = _flattened(text)
-    return json.loads(text, parse_int=_whole, parse_float=_fraction)
+    return _DECODER.decode(text)
 
 
 def _flattened(text: str) -> str:
@@ -111,3 +111,6 @@ def _whole(digits: str) -> int | str:
 def _fraction(digits: str) -> float | str:
     number = float(digits)
     return number if math.isfinite(number) else digits
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_fraction)

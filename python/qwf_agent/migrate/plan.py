@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -118,15 +118,22 @@ def plan_path() -> Path:
 
 
 def read_plan(path: Path | str | None = None) -> Plan:
-    """Read a sqitch plan; that of this installation if `path` is None.
+    """Read a sqitch plan; that of this installation if `path` is None, which a process parses once
+    for each text.
 
     Raises MigrateError with the wrong line.
     """
     file = Path(path) if path is not None else plan_path()
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise MigrateError(f"cannot read the plan {file}: {error}") from None
+    return _parsed(file, text) if path is not None else _own(file, text)
+
+
+def _parsed(file: Path, text: str) -> Plan:
+    """The plan of this text, with the scripts beside it."""
+    lines = text.splitlines()
     pragmas: dict[str, str] = {}
     parsed: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
@@ -143,6 +150,9 @@ def read_plan(path: Path | str | None = None) -> Plan:
     if not pragmas.get("project"):
         raise MigrateError(f"{file}: no %project")
     return Plan(file, pragmas["project"], _changes(file, pragmas, parsed))
+
+
+_own = lru_cache(maxsize=1)(_parsed)
 
 
 _PRAGMA = re.compile(r"\s*%\s*(?P<name>[\w-]+)\s*(?:=\s*(?P<value>.+?))?\s*$")

@@ -65,7 +65,7 @@ def _post(receiver: Receiver, message: dict[str, Any]) -> None:
     if receiver.format == "text":
         body = text.lines(message, link)
     elif receiver.format == "slack":
-        body = {"text": text.lines(message, link)}
+        body = {"text": text.for_slack(text.lines(message, link))}
     secrets = receiver.secrets() or None
     post(receiver.url, body, secrets, id=str(message["id"]), private=receiver.private)
 

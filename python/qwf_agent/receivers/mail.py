@@ -21,16 +21,23 @@ AUTHENTICATION = 535
 
 def send(receiver: Receiver, message: text.Message) -> None:
     """Send the message to each recipient; the same message has the same Message-ID in each try.
-    Raises TemporaryError, PermanentError."""
+    If the server refuses some recipients, the others get it all the same. Raises TemporaryError,
+    PermanentError."""
     mails = _mails(receiver, message)
     server = urlsplit(receiver.smtp)
+    refused: dict[str, tuple[int, bytes]] = {}
     try:
         with _connect(receiver) as smtp:
             password = receiver.password()
             if password is not None:
                 smtp.login(user_of(receiver.smtp), password)
             for to, mail in mails:
-                smtp.send_message(mail, receiver_address(receiver), to)
+                try:
+                    refused |= smtp.send_message(mail, receiver_address(receiver), to)
+                except smtplib.SMTPRecipientsRefused as error:  # all of this mail
+                    refused |= error.recipients
+        if refused:
+            raise smtplib.SMTPRecipientsRefused(refused)
     except smtplib.SMTPAuthenticationError as error:  # some servers repeat what they got: a secret
         fatal = error.smtp_code >= 500 and error.smtp_code != AUTHENTICATION
         _fail(fatal, server.hostname, f"{error.smtp_code} the user or password was refused")

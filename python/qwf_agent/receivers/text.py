@@ -49,6 +49,12 @@ def lines(message: Message, link: str | None, answer: str | None = None) -> str:
     return "\n".join(text) + "\n"
 
 
+def for_slack(text: str) -> str:
+    """The text as Slack shows it letter by letter: else an error such as <!channel> calls everybody
+    there, and <https://a|b> hides where a link leads."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def one_line(text: str) -> str:
     """The text without line breaks and control characters: it becomes a header."""
     return "".join(one if one.isprintable() else " " for one in text)

@@ -10,7 +10,7 @@ create function _qwf.alert_job(p_rule text, p_do jsonb, p_said jsonb) returns js
 language sql immutable
 as $$
   select case when p_do ? 'receiver' then jsonb_build_object(
-    'task', 'qwf.send', 'queue', 'qwf.alerts', 'max_attempts', 8,
+    'task', 'qwf.send', 'queue', 'qwf.alerts', 'max_attempts', 8, 'timeout', '5 min',
     'args', jsonb_build_object('receiver', p_do -> 'receiver', 'message', p_said),
     'requires', jsonb_build_object('receiver.' || (p_do ->> 'receiver'), 'true'),
     'backoff', '[10, 60, 300, 1800, 7200, 21600, 43200]'::jsonb,

@@ -3,8 +3,8 @@
 --   bad ones counted, and whether a good end came last.
 -- Guarantees: Events of jobs and runs that an alert made count only for rules on alert_failed, and
 --   those of such a rule's own jobs for none. One statement for all rules: each looks at a group
---   once, however many events it has.
--- Called by: _try_rules.
+--   once, however many events it has. Its plan does not depend on the settings of its caller.
+-- Called by: _apply_changes.
 
 begin;
 
@@ -13,7 +13,11 @@ returns setof _qwf.alert_change
 language plpgsql stable
 rows 5000
 set search_path = pg_catalog, pg_temp
+set enable_hashjoin = on
+set enable_nestloop = off
+set enable_mergejoin = off
 set enable_sort = off
+set work_mem = '64MB'
 set jit = off
 as $$
 declare
@@ -22,9 +26,13 @@ begin
   return query
   with happened as materialized (
     select g.* from unnest(p_groups) g
+  ), term as materialized (
+    select * from unnest(p_terms) with ordinality t (
+      rule, kinds, ends, names, label, status, by, notify, children, more_than, within, pause,
+      repeat, calm, place)
   ), pair as (
-    select t.rule, t.by, t.more_than > 0 as many, h.*, b.bad
-    from unnest(p_terms) t
+    select t.place, t.by, t.more_than > 0 as many, h.*, b.bad
+    from term t
     cross join happened h
     cross join lateral (
       select coalesce(h.counts_as = any (t.kinds) and (h.counts_as <> 'run_ended'
@@ -36,8 +44,8 @@ begin
       and (t.notify is null or h.names ->> 'notify' = t.notify)
       and (t.children or not h.child)
   ), folded as materialized (
-    select p.rule, k.key, max(p.last_seq) as last,
-      coalesce(sum(p.events) filter (where p.bad), 0)::bigint as bad,
+    select p.place, k.key, max(p.last_seq) as last,
+      coalesce(sum(p.events::int) filter (where p.bad), 0) as bad,
       min(p.first_seq) filter (where p.bad) as first_bad,
       max(p.last_seq) filter (where p.bad) as last_bad,
       min(p.first_at) filter (where p.bad) as first_at,
@@ -47,30 +55,29 @@ begin
     cross join lateral (
       select _qwf.alert_key(p.by, p.counts_as, p.bad, p.kind, p.last_seq, p.run_id, p.job_id,
         p.subject, p.names, p.labels) as key) k
-    group by p.rule, k.key
+    group by p.place, k.key
   ), timed as (  -- only rules with more_than ask when each event was
-    select f.rule, f.key, array_agg(t) as times
+    select f.place, f.key, array_agg(t) as times
     from folded f
     cross join lateral unnest(f.parts) s (seq)
     join happened h on h.last_seq = s.seq
     cross join lateral unnest(h.times) t
     where f.parts is not null
-    group by f.rule, f.key
+    group by f.place, f.key
   )
-  select f.rule, f.key,
+  select r.rule, f.key,
     coalesce(case when r.by in ('subject', 'run', 'job', 'event')
       and h.counts_as <> 'alert_failed' then h.subject end, f.key),
     h.counts_as, f.bad, f.last > coalesce(f.last_bad, 0), f.first_at, f.last_at, f.first_bad,
-    f.last_bad, h.run_id, h.job_id, coalesce(t.times, array[f.last_at]),
+    f.last_bad, h.run_id, h.job_id, t.times,
     case when h.counts_as = 'run_ended' then r.status = 'failed'
       else h.counts_as = any (v_paired) end,
     r.more_than, r.within, r.pause, r.repeat,
     case when h.counts_as = 'question_asked' then '0' else r.calm end
   from folded f
-  join unnest(p_terms) r on r.rule = f.rule
+  join term r on r.place = f.place
   left join happened h on h.last_seq = f.last_bad
-  left join timed t on t.rule = f.rule and t.key = f.key
-  order by f.rule collate "C", f.last;
+  left join timed t on t.place = f.place and t.key = f.key;
 end $$;
 
 commit;

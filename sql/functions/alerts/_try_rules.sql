@@ -19,18 +19,13 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_many int := cardinality(p_rules);
-  v_changes _qwf.alert_change[];
   v_detail text;
 begin
   if p_groups is null then
     perform _qwf.send_due(p_rules, v_now);
     return;
   end if;
-  v_changes := array(
-    select c from _qwf.fold_events(
-      array(select t from _qwf.alert_terms(p_rules) t), p_groups) c);
-  perform _qwf.calm_alerts(v_changes, v_now);
-  perform _qwf.apply_changes(v_changes, v_now);
+  perform _qwf.apply_changes(array(select t from _qwf.alert_terms(p_rules) t), p_groups, v_now);
   perform _qwf.end_questions(p_rules, p_from, v_now);
 exception
   when others then

@@ -23,7 +23,8 @@ begin
     from unnest(p_picked) with ordinality p (
       "row", id, run_id, inputs, error, rare, out_dir, run_created_at, n)
     cross join lateral (  -- offset 0: each by its id, whatever the statistics say
-      select b.* from qwf.jobs b where b.id = p.id offset 0) j
+      select b.id, b.status, b.inputs, b.graph_id, b.node_idx, b.parent_id
+      from qwf.jobs b where b.id = p.id offset 0) j
     left join qwf.jobs m on m.id = j.parent_id
     left join lateral (
       select g.id as graph_id, g.node_count, g.inputs, g.context_checks

@@ -20,16 +20,16 @@ set search_path = pg_catalog, pg_temp
 set enable_memoize = off
 as $$
 declare
-  v_is_new boolean;
+  v_is_new boolean; v_is_bad boolean := false;
   v_jobs _qwf.picked[];
   v_refs qwf.graph_nodes[];
   v_node qwf.graph_nodes;
   v_next int := 1;
-  v_start timestamptz := qwf.now();
-  v_began timestamptz;
+  v_start timestamptz := qwf.now(); v_began timestamptz;
   v_slow boolean;
   v_hint text;
   v_found _qwf.resolution;
+  v_runs bigint[];
 begin
   select
     array_agg((p.row, p.id, p.run_id, null, null, null, r.out_dir, r.created_at)::_qwf.picked),
@@ -52,6 +52,7 @@ begin
               v_node.reads_run) s));
           v_jobs[v_next].inputs := v_found.value;
           v_jobs[v_next].error := _qwf.resolution_error(v_found.error);
+          v_is_bad := v_is_bad or v_found.error is not null;
         end if;
         v_next := v_next + 1;
       end loop;
@@ -66,16 +67,16 @@ begin
         end if;
         if sqlstate <> '57014' or v_slow then
           v_jobs[v_next].error := _qwf.resolution_error(sqlstate || ' ' || left(sqlerrm, 500));
+          v_is_bad := true;
           v_next := v_next + 1;
         end if;
         exit when sqlstate = '57014';
     end;
   end loop;
-  v_jobs := case when v_refs is null then v_jobs else v_jobs[: v_next - 1] end;
-  return (case
-    when v_refs is not null and exists (select from unnest(v_jobs) p where p.error is not null)
-      then _qwf.fail_unresolved(v_jobs, p_worker, p_now) else v_jobs end,
-    case when v_is_new then array(select p.run_id from unnest(v_jobs) p) end)::_qwf.nodes_read;
+  if v_refs is not null then v_jobs := v_jobs[: v_next - 1]; end if;
+  if v_is_new then v_runs := array(select p.run_id from unnest(v_jobs) p); end if;
+  if v_is_bad then v_jobs := _qwf.fail_unresolved(v_jobs, p_worker, p_now); end if;
+  return (v_jobs, v_runs)::_qwf.nodes_read;
 end $$;
 
 commit;

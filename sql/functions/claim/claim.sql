@@ -9,10 +9,12 @@
 --   that has started (s), and only under the lock of its row. The jobs come in the order in which
 --   they were picked: no join here may change it, and the settings below leave only nested loops. A
 --   walk is a scan along one index in claim order that stops at the jobs it takes. The ordinary
---   walk stands here, and all others behind _pick_special. A job of a limit that counts by key gets
---   a position in the order of the claims, by which _pick_of_keys counts. Every walk follows its
---   index whatever the statistics say: the settings below hold in all functions that claim calls,
---   and rule out what a cached plan with an unknown LIMIT would choose instead.
+--   walk stands here, and all others behind _pick_special. What is asked of a table says limit 1
+--   and not exists, for which the planner might read all of it into a hash table. A job of a limit
+--   that counts by key gets a position in the order of the claims, by which _pick_of_keys counts.
+--   Every walk follows its index whatever the statistics say: the settings below hold in all
+--   functions that claim calls, and rule out what a cached plan with an unknown LIMIT would choose
+--   instead.
 -- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
 --   that somebody else has locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
@@ -40,18 +42,15 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := qwf.now();
-  v_terms _qwf.claim_terms;
-  v_worker qwf.workers;
+  v_terms _qwf.claim_terms; v_worker qwf.workers;
   v_jobs _qwf.picked[];
   v_special _qwf.special_pick;
   v_walked bigint;
   v_secret bytea := uuid_send(gen_random_uuid());
-  v_nodal boolean;
+  v_nodal boolean; v_rare boolean;
   v_nodes _qwf.nodes_read;
-  v_rare boolean;
 begin
   select
-    -- limit 1 and not exists: the planner might read the whole table for that, into a hash table
     q.paused or (select true from qwf.switched_off o
       where o.host = w.host and o.queue = q.name limit 1),
     q.placement = 'pack', q.max_running, coalesce(claim.lease, q.effective_lease),
@@ -97,7 +96,10 @@ begin
     end if;
   end if;
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
-  select bool_or(p.run_id is not null), bool_or(p.rare) into v_nodal, v_rare from unnest(v_jobs) p;
+  v_nodal := v_jobs[1].run_id is not null; v_rare := v_jobs[1].rare;
+  if cardinality(v_jobs) > 1 then  -- one needs no statement
+    select bool_or(run_id is not null), bool_or(rare) into v_nodal, v_rare from unnest(v_jobs);
+  end if;
   if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
   if v_terms.asleep then
     perform _qwf.wake_another(
@@ -120,9 +122,9 @@ begin
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
     j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
     p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
-    j.created_at), coalesce(j.id = any (v_special.rated), false), case when j.attempt > 1 then (
-      select c.value from qwf.checkpoints c where c.job_id = j.id) end,
-    j.attempt > 3 and _qwf.runs_alone(j.id), extract(epoch from v_now - j.queued_at)::float8;
+    j.created_at), coalesce(j.id = any (v_special.rated), false), case when j.attempt > 1 then
+    _qwf.checkpoint_of(j.id) end, j.attempt > 3 and _qwf.runs_alone(j.id),
+    extract(epoch from v_now - j.queued_at)::float8;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;

@@ -2,7 +2,7 @@
 -- Purpose: Returns the kind of the event of a run that ends: run_ended, or retried for a run in
 --   line that failed and has tries left.
 -- Guarantees: As _transition will decide for the job of the run in the same transaction.
--- Called by: _advance_runs, _end_run.
+-- Called by: _end_run, _tell_run_ends.
 
 begin;
 

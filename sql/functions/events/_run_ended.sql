@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/events/_run_ended
 -- Purpose: Returns what the event run_ended says about a run: how this try of it ended, how long it
 --   took from its start, which node failed, the first line of the error, and the run above it.
--- Called by: _advance_runs, _end_run, _insert_nodes, _resume_child.
+-- Called by: _end_run, _insert_nodes, _resume_child, _tell_run_ends.
 
 begin;
 

@@ -30,10 +30,8 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_is _qwf.report_terms;
-  v_leaving bigint;
-  v_jobs bigint;
-  v_ended _qwf.finished;
-  v_is_done boolean;
+  v_leaving bigint; v_jobs bigint;
+  v_ended _qwf.finished; v_is_done boolean;
 begin
   select
     array(select q.name from qwf.queues q where not q.keep_completed),
@@ -108,8 +106,10 @@ begin
   end if;
   if v_is_done and v_ended.pending is null then
     if v_ended.places is not null then perform _qwf.wake_for_keys(v_ended.places); end if;
-    return query
-    select (r.value ->> 'job_id')::bigint, 'ok', false
+    if v_ended.count = 1 then  -- one needs no statement
+      return next (v_ended.ids[1], 'ok', false)::qwf.report_verdict; return;
+    end if;
+    return query select (r.value ->> 'job_id')::bigint, 'ok', false
     from jsonb_array_elements(finish_many.reports) r;
   else
     return query select * from _qwf.finish_rest(finish_many.reports, v_ended);

@@ -18,22 +18,25 @@ set enable_sort = off
 set jit = off
 as $$
 declare
-  v_map qwf.jobs;
+  v_queue text;
+  v_next int;
+  v_elements int;
   v_opened bigint[];
   v_last int;
 begin
-  select m.* into v_map from qwf.jobs m where m.id = p_map;
+  select m.queue, m.next_element, m.elements into v_queue, v_next, v_elements
+  from qwf.jobs m where m.id = p_map;
   select array_agg(n.id), max(n.element) into v_opened, v_last
   from (
     select e.id, e.element from qwf.jobs e
-    where e.parent_id = p_map and e.element >= v_map.next_element and e.status = 'blocked'
+    where e.parent_id = p_map and e.element >= v_next and e.status = 'blocked'
     order by e.element
     limit p_count
   ) n;
   if coalesce(cardinality(v_opened), 0) < p_count then
-    v_last := v_map.elements;  -- none is left
+    v_last := v_elements;  -- none is left
   end if;
-  if v_last - v_map.next_element >= 20 or v_last = v_map.elements then
+  if v_last - v_next >= 20 or v_last = v_elements then
     update qwf.jobs m set next_element = v_last where m.id = p_map and m.next_element < v_last;
   end if;
   return query
@@ -43,7 +46,7 @@ begin
   where j.id = o.id
   returning j.id, j.run_id, j.status, null::_qwf.node_count;
   if found then
-    perform _qwf.wake(v_map.queue, p_count);
+    perform _qwf.wake(v_queue, p_count);
   end if;
 end $$;
 

@@ -27,6 +27,7 @@ begin
     output = null, resolved_inputs = null, input_spec = n.input_spec, elements = null,
     next_element = null, failed_elements = 0, run_at = null,
     started_at = case when p_status <> 'skipped' then j.started_at end,
+    claimed_at = case when p_status <> 'skipped' then j.claimed_at end,
     finished_at = case when p_status = 'skipped' then qwf.now() end,
     expires_at = null, avoid_host = null, avoid_until = null, last_error = null,
     last_exit_code = null, progress = null, progress_message = null

@@ -9,7 +9,7 @@ language sql stable
 set jit = off
 as $$
   select m.name,
-    jsonb_build_object('queue', t.queue, 'task', t.task, 'outcome', t.outcome), m.value,
+    array['queue', t.queue, 'task', t.task, 'outcome', t.outcome], m.value,
     'counter', m.help
   from (select) one
   left join qwf.attempt_totals t on true

@@ -16,7 +16,7 @@ as $$
     where h.sampled_at > qwf.now() - interval '1 min'
     order by h.host, h.sampled_at desc
   )
-  select m.name, jsonb_build_object('host', n.host), m.value, 'gauge', m.help
+  select m.name, array['host', n.host], m.value, 'gauge', m.help
   from (select) one
   left join newest n on true
   cross join lateral (values
@@ -26,7 +26,7 @@ as $$
     ('qwf_host_swap_used_bytes', n.swap_used_mb::bigint << 20, 'Swap in use.')
   ) m (name, value, help)
   union all
-  select m.name, jsonb_build_object('host', c.host, 'gpu', c.card ->> 'id'),
+  select m.name, array['host', c.host, 'gpu', c.card ->> 'id'],
     round(jsonb_path_query_first(c.card, m.reading)::numeric, 6) * m.unit, 'gauge', m.help
   from (select) one
   left join (

@@ -11,7 +11,7 @@ create function _qwf.event_metrics() returns setof _qwf.metric
 language sql stable
 set jit = off
 as $$
-  select 'qwf_events_total', jsonb_build_object('kind', t.kind), t.count, 'counter',
+  select 'qwf_events_total', array['kind', t.kind], t.count, 'counter',
     'Events that have a number, by kind.'
   from (select) one
   left join _qwf.event_totals t on true
@@ -20,7 +20,7 @@ as $$
       select e.at from _qwf.event_log e where e.seq is null order by e.id limit 1)), 0), 'gauge',
     'Age of the oldest event without a number.'
   union all
-  select 'qwf_alerts_open', jsonb_build_object('rule', o.rule), o.alerts, 'gauge',
+  select 'qwf_alerts_open', array['rule', o.rule], o.alerts, 'gauge',
     'Alerts that are open, by rule.'
   from (select) one
   left join (

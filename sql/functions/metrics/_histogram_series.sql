@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/metrics/_histogram_series
 -- Purpose: Returns the histograms of attempts and runs, each in one row: how many took less than
 --   each of 17 edges from 1 ms to 11 h.
--- Guarantees: The edges are exact (see _edge_counts). 200 tasks and 200 workflows have their name,
---   the first by name; the others are added up as other.
+-- Guarantees: The rows of the totals have the exact edges. 200 tasks and 200 workflows have their
+--   name, the first by name; the others are added up as other.
 -- Called by: metrics_of.
 
 begin;
@@ -12,22 +12,22 @@ language sql stable
 set jit = off
 as $$
   with counted as materialized (
-    select f.name, f.help, jsonb_build_object('queue', a.queue, 'outcome', a.outcome,
-        'task', case when t.named then a.task else 'other' end) as labels, t.named, a.count,
-      f.seconds, _qwf.edge_counts(f.counts) as edges
+    select f.name, f.help, array['queue', a.queue, 'outcome', a.outcome,
+        'task', case when t.named then a.task else 'other' end] as labels, t.named, a.count,
+      f.seconds, f.edges
     from qwf.attempt_totals a
     left join (
       select x.task, true as named
       from qwf.attempt_totals x group by x.task order by x.task limit 200) t on t.task = a.task
     cross join lateral (values
       ('qwf_attempt_queue_seconds', 'How long attempts waited for a worker.',
-        a.wait_seconds, a.waits),
-      ('qwf_attempt_body_seconds', 'How long bodies ran.', a.run_seconds, a.runs)
-    ) f (name, help, seconds, counts)
+        a.wait_seconds, a.wait_edges),
+      ('qwf_attempt_body_seconds', 'How long bodies ran.', a.run_seconds, a.run_edges)
+    ) f (name, help, seconds, edges)
     union all
     select 'qwf_run_seconds', 'How long runs took, without the time that they waited for answers.',
-      jsonb_build_object('status', r.status,
-        'workflow', case when w.named then r.workflow else 'other' end), w.named, r.count,
+      array['status', r.status,
+        'workflow', case when w.named then r.workflow else 'other' end], w.named, r.count,
       r.seconds, r.edges
     from _qwf.run_totals r
     left join (

@@ -10,7 +10,7 @@ create function _qwf.late_metrics() returns setof _qwf.metric
 language sql stable
 set jit = off
 as $$
-  select m.name, jsonb_build_object('workflow', w.name), m.value, 'gauge', m.help
+  select m.name, array['workflow', w.name], m.value, 'gauge', m.help
   from (select) one
   left join (
     select u.name, u.last_success, u.last_seconds, coalesce(l.runs, 0) as late
@@ -32,7 +32,7 @@ as $$
     ('qwf_workflow_late', w.late::float8, 'Late runs, of the newest 100,000 open ones.')
   ) m (name, value, help)
   union all
-  select m.name, jsonb_build_object('name', s.name), m.value::float8, 'counter', m.help
+  select m.name, array['name', s.name], m.value::float8, 'counter', m.help
   from (select) one
   left join (
     select s.name, s.fired, s.skipped, s.failed from qwf.schedules s
@@ -43,7 +43,7 @@ as $$
     ('qwf_schedule_failed_total', s.failed, 'Times that could not be enqueued.')
   ) m (name, value, help)
   union all
-  select 'qwf_troubles', jsonb_build_object('kind', o.kind), o.troubles, 'gauge',
+  select 'qwf_troubles', array['kind', o.kind], o.troubles, 'gauge',
     'What is wrong now and was told by an event of this kind.'
   from (select) one
   left join (

@@ -7,7 +7,7 @@ begin;
 create function _qwf.limit_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select m.name, jsonb_build_object('limit', l.name), m.value, 'gauge', m.help
+  select m.name, array['limit', l.name], m.value, 'gauge', m.help
   from (select) one
   left join qwf.limits l on true
   cross join lateral (values

@@ -45,7 +45,7 @@ exception when query_canceled or others then
   get stacked diagnostics v_error = message_text;
   raise warning using message = format('the metrics of %s are left out: %s', p_part, v_error),
     hint = 'correct this and repeat it; the other figures are right';
-  return query select 'qwf_unreadable', null::jsonb, 1::float8, null, null, null::float8,
+  return query select 'qwf_unreadable', null::text[], 1::float8, null, null, null::float8,
     null::bigint[];
 end $$;
 call _qwf.allow('_qwf.metrics_of', 'qwf_viewer');

@@ -7,7 +7,7 @@ begin;
 create function _qwf.model_server_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select m.name, jsonb_build_object('host', s.host, 'queue', s.queue, 'server', s.server),
+  select m.name, array['host', s.host, 'queue', s.queue, 'server', s.server],
     m.value, m.kind, m.help
   from (select) one
   left join qwf.server_overview s on true

@@ -17,7 +17,7 @@ begin
     null;
   elsif pg_has_role(current_user, 'pg_read_all_stats', 'usage') then
     return query
-      select 'qwf_oldest_snapshot_seconds', '{}'::jsonb,
+      select 'qwf_oldest_snapshot_seconds', '{}'::text[],
         coalesce(max(date_part('epoch', clock_timestamp() - a.xact_start)), 0), 'gauge',
         'Age of the oldest open transaction.'
       from pg_stat_activity a
@@ -26,10 +26,10 @@ begin
   else
     raise warning using message = 'this login may not read qwf_oldest_snapshot_seconds',
       hint = 'let an administrator run: grant pg_read_all_stats to the login of the metrics';
-    return query select 'qwf_unreadable', null::jsonb, 1::float8, null, null;
+    return query select 'qwf_unreadable', null::text[], 1::float8, null, null;
   end if;
   return query
-    select 'qwf_oldest_xid_age', '{}'::jsonb,
+    select 'qwf_oldest_xid_age', '{}'::text[],
       greatest(age(d.datfrozenxid), mxid_age(d.datminmxid))::float8, 'gauge',
       'Transaction ids since the oldest one that is not frozen; the server stops at 2,147,483,647.'
     from pg_database d

@@ -7,7 +7,7 @@ begin;
 create function _qwf.queue_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select m.name, jsonb_build_object('queue', c.queue), m.value, 'gauge', m.help
+  select m.name, array['queue', c.queue], m.value, 'gauge', m.help
   from (select) one
   left join qwf.count_jobs(100000) c on true
   cross join lateral (values
@@ -17,7 +17,7 @@ as $$
       'Jobs whose start time is still to come; counted to 100,000 in all queues.')
   ) m (name, value, help)
   union all
-  select m.name, jsonb_build_object('queue', d.queue), m.value, 'gauge', m.help
+  select m.name, array['queue', d.queue], m.value, 'gauge', m.help
   from (select) one
   left join qwf.queue_overview d on true
   cross join lateral (values
@@ -32,7 +32,7 @@ as $$
     ('qwf_queue_slots', d.slots::float8, 'Bodies its live workers can run at once.')
   ) m (name, value, help)
   union all
-  select 'qwf_queue_paused_seconds', jsonb_build_object('queue', q.name),
+  select 'qwf_queue_paused_seconds', array['queue', q.name],
     date_part('epoch', qwf.now() - q.paused_at), 'gauge', 'How long the queue has been paused.'
   from (select) one
   left join qwf.queues q on q.paused

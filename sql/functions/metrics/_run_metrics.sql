@@ -26,7 +26,7 @@ as $$
       s.most_common_vals::text::text[], s.most_common_freqs) v (status, part)
     where c.oid = 'qwf.runs'::regclass and (select sum(e.runs) from ended e) > 10000
   )
-  select 'qwf_runs', jsonb_build_object('status', s.status), round(greatest(
+  select 'qwf_runs', array['status', s.status::text], round(greatest(
       coalesce(o.runs, e.runs, 0), g.runs)::numeric), 'gauge',
     'Runs in the database, by status; those that ended are estimated from 10,000 on.'
   from unnest(enum_range(null::qwf.run_status)) s (status)

@@ -7,7 +7,7 @@ begin;
 create function _qwf.table_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select m.name, jsonb_build_object('table', t.relname), m.value, 'gauge', m.help
+  select m.name, array['table', t.relname::text], m.value, 'gauge', m.help
   from pg_catalog.pg_stat_user_tables t
   cross join lateral (values
     ('qwf_dead_rows', t.n_dead_tup, 'Rows that vacuum has not removed yet.'),

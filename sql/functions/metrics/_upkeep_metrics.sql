@@ -7,7 +7,7 @@ begin;
 create function _qwf.upkeep_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select m.name, '{}'::jsonb, m.value, 'gauge', m.help
+  select m.name, '{}'::text[], m.value, 'gauge', m.help
   from (
     select count(*) filter (where o.poisoned_at is null) as waiting,
       count(o.poisoned_at) as poisoned,
@@ -30,7 +30,7 @@ as $$
   from qwf.schedules s
   where s.next_at < qwf.now() - interval '1 min'
   union all
-  select m.name, jsonb_build_object('name', s.name), date_part('epoch', m.at), 'gauge', m.help
+  select m.name, array['name', s.name], date_part('epoch', m.at), 'gauge', m.help
   from (select) one
   left join qwf.schedule_overview s on true
   cross join lateral (values

@@ -7,7 +7,7 @@ begin;
 create function _qwf.worker_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select 'qwf_off_seconds', jsonb_build_object('host', o.host, 'queue', o.queue),
+  select 'qwf_off_seconds', array['host', o.host, 'queue', o.queue],
     date_part('epoch', qwf.now() - c.updated_at), 'gauge',
     'Time since the order to be off last changed.'
   from (select) one
@@ -15,10 +15,10 @@ as $$
     qwf.switched_off o
     join qwf.worker_controls c on c.host_label = o.host and c.queue = o.queue) on true
   union all
-  select 'qwf_schema_info', jsonb_build_object('version', qwf.version()), 1, 'gauge',
+  select 'qwf_schema_info', array['version', qwf.version()], 1, 'gauge',
     '1 for the version of the schema.'
   union all
-  select 'qwf_worker_versions', jsonb_build_object('version', v.version), v.workers, 'gauge',
+  select 'qwf_worker_versions', array['version', v.version], v.workers, 'gauge',
     'Live workers, by version of the agent.'
   from (select) one
   left join (
@@ -26,7 +26,7 @@ as $$
     where f.state not in ('dead', 'stopped')
     group by f.version) v on true
   union all
-  select 'qwf_out_root_free_bytes', jsonb_build_object('host', r.host, 'out_root', r.out_root),
+  select 'qwf_out_root_free_bytes', array['host', r.host, 'out_root', r.out_root],
     r.free, 'gauge', 'What bodies may still write there.'
   from (select) one
   left join (
@@ -36,7 +36,7 @@ as $$
     where f.state not in ('dead', 'stopped') and w.out_root is not null
     group by w.host, w.out_root) r on true
   union all
-  select 'qwf_workers', jsonb_build_object('host', s.host, 'queue', s.queue, 'state', s.state),
+  select 'qwf_workers', array['host', s.host, 'queue', s.queue, 'state', s.state],
     s.workers, 'gauge', 'Workers seen in the last day, by state.'
   from (select) one
   left join (

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/queues/drop_limit
 -- Purpose: Removes a limit.
 -- Guarantees: Refused while unfinished jobs name the limit: they would wait forever; and while a
---   current pipeline does: its runs would be refused. The limit of a queue (queue:NAME) is removed
---   at once: its jobs are no longer limited. Waits for open transactions that have put jobs into
---   the limit, and for no claim: a held or locked slot or start stays, and has no effect until a
---   limit of that name exists again.
+--   current pipeline or workflow or a schedule that is on does: what they start would be refused.
+--   The limit of a queue (queue:NAME) is removed at once: its jobs are no longer limited. Waits for
+--   open transactions that have put jobs into the limit, and for no claim: a held or locked slot or
+--   start stays, and has no effect until a limit of that name exists again.
 -- Locks: the row of the queue, as create_queue does; the limit; its free slots and starts that
 --   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.
@@ -19,7 +19,7 @@ as $$
 declare
   v_queue text := substring(drop_limit.name from '^queue:(.*)$');
   v_jobs bigint;
-  v_pipelines text;
+  v_users text;
   v_keyed boolean;
 begin
   perform from qwf.queues q where q.name = v_queue for no key update;
@@ -41,15 +41,11 @@ begin
       hint = 'wait for these jobs or cancel them first; to let more run at once: '
         'select qwf.create_limit(name, more)';
   end if;
-  select string_agg(distinct format('pipeline %s, node %s', p.name, n.value ->> 'id'), '; ')
-    into v_pipelines
-  from qwf.pipelines p, jsonb_array_elements(p.definition -> 'nodes') n
-  where p.current and (n.value ->> 'limit_by' = drop_limit.name or v_keyed
-    and split_part(n.value ->> 'limit_by', ':', 1) = drop_limit.name);
-  if v_pipelines is not null then
+  v_users := _qwf.limit_users(drop_limit.name, v_keyed);
+  if v_users is not null then
     raise exception using errcode = 'QW002', message = 'limit is in use',
-      detail = format('limit %L is named by %s', drop_limit.name, left(v_pipelines, 1000)),
-      hint = 'first register these pipelines without limit_by';
+      detail = format('limit %L is named by %s', drop_limit.name, left(v_users, 1000)),
+      hint = 'first register or create these without limit_by';
   end if;
   delete from qwf.limit_slots s
   using (  -- held slots of a queue limit are freed when their jobs end
@@ -66,8 +62,8 @@ begin
   end if;
 end $$;
 comment on function qwf.drop_limit is
-  'Removes a limit; queue:NAME is the limit of a queue. QW001 no such limit, QW002 unfinished jobs '
-  'or current pipelines name it.';
+  'Removes a limit; queue:NAME is the limit of a queue. QW001 no such limit, QW002 unfinished '
+  'jobs, current definitions or schedules that are on name it.';
 call _qwf.allow('qwf.drop_limit', 'qwf_admin');
 
 commit;

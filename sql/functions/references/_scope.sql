@@ -3,7 +3,8 @@
 -- Guarantees: Reads only the nodes and files that the graph node names, each by an index, however
 --   many the run has; all nodes for one that reads its run. Outputs of skipped nodes are absent;
 --   those of failed or cancelled nodes are null. Of its run a node sees how it ends, which is null
---   while that is open. Inlined into the query of its caller.
+--   while that is open. Inlined into the query of its caller, but not what only few nodes read:
+--   files and the run.
 -- Called by: _next_turn, _open_guarded, _resolve_inputs, _run_outcome, _turn_verdict.
 
 begin;
@@ -12,21 +13,9 @@ create function _qwf.scope(p_run_id bigint, p_nodes int[], p_files text[], p_rea
 returns table (scope jsonb)
 language sql stable rows 1
 as $$
-  select jsonb_build_object('$context', r.context) || coalesce(o.outputs, '{}') || case
-    when cardinality(p_files) = 0 then '{}' else jsonb_build_object('$files', (
-      select jsonb_object_agg(k.key, (
-        select coalesce(jsonb_agg(jsonb_build_object(
-          'rel_path', f.rel_path, 'kind', f.kind, 'size_bytes', f.size_bytes, 'host', f.host)
-          order by f.rel_path), '[]')
-        from qwf.run_files f
-        where f.run_id = p_run_id and f.completed and (
-          f.node_id = k.key or f.node_id ^@ (k.key || '/') or f.node_id ^@ (k.key || '['))))
-      from unnest(p_files) k (key))) end || case
-    when p_reads_run then jsonb_build_object('$run', jsonb_build_object(
-      'id', r.id, 'status', r.ending, 'error', r.error, 'failed', (
-        select coalesce(jsonb_agg(j.node_id order by j.node_idx), '[]')
-        from qwf.jobs j
-        where j.run_id = p_run_id and j.node_idx >= 0 and j.status = 'failed'))) else '{}' end
+  select jsonb_build_object('$context', r.context) || coalesce(o.outputs, '{}')
+    || case when cardinality(p_files) = 0 then '{}' else _qwf.files_in_scope(p_run_id, p_files) end
+    || case when p_reads_run then _qwf.run_in_scope(p_run_id) else '{}' end
   from qwf.runs r
   cross join lateral (
     select jsonb_object_agg(d.node_id, coalesce(d.output, 'null')) as outputs

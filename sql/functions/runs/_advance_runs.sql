@@ -29,6 +29,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_advanced _qwf.advanced;
+  v_over bigint[];
   v_queues text[];
 begin
   with ended as materialized (
@@ -87,24 +88,20 @@ begin
         end::qwf.run_status as status
       from qwf.runs b where b.id = c.run_id and b.finished_at is null offset 0) k
     where c.is_last and r.ctid = k.row
-    returning r.id, r.workflow, r.status, r.started_at, r.finished_at, r.error, r.parent_id
-  ), told as (
-    insert into _qwf.event_log (at, run_id, kind, subject, detail)
-    select w.finished_at, w.id, _qwf.end_kind(w.status, w.parent_id), w.workflow,
-      _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error, w.parent_id)
-    from written w
-    where w.finished_at is not null
+    returning case when r.finished_at is not null then r.id end as over
   )
   select
     array_agg(n.id) filter (where n.queue is null and not n.is_element),
     array_agg(n.id) filter (where n.is_element),
     (select array_agg((c.run_id, c.closed, c.active, c.waiting, c.failed, c.started
       )::_qwf.node_count) from change c where not c.is_last),
-    (select array_agg(w.id) from written w
-      where w.parent_id is not null and w.finished_at is not null),
+    (select array_agg(w.over) from written w where w.over is not null),
     array_agg(n.queue) filter (where n.queue is not null)
-    into v_advanced.ready, v_advanced.elements, v_advanced.counts, v_advanced.over, v_queues
+    into v_advanced.ready, v_advanced.elements, v_advanced.counts, v_over, v_queues
   from next n;
+  if v_over is not null then
+    v_advanced.over := _qwf.tell_run_ends(v_over);
+  end if;
   if v_queues is not null and (
     exists (select from qwf.sleepers) or 'qwf.runs' = any (v_queues)) then
     perform _qwf.wake(q, count(*)::int) from unnest(v_queues) q group by q;

@@ -30,6 +30,7 @@ declare
   v_counts _qwf.node_count[] := '{}';
   v_new _qwf.node_count[];
   v_ended bigint[];
+  v_is_plain boolean;
   v_sorted _qwf.sorted_events;
   v_ready bigint[];
   v_stop bigint[];
@@ -38,12 +39,11 @@ declare
 begin
   while cardinality(v_events) > 0 or cardinality(v_opened) > 0 or cardinality(v_counts) > 0 loop
     v_ready := null;
-    if v_opened = '{}'  -- the usual case
-      and 'completed' = all (array(select e.kind from unnest(v_events) e))
-    then
-      select array_agg(e.job_id), array_agg((e.run_id, 1, -1, 0, 0, true)::_qwf.node_count)
-        into v_ended, v_new  -- as _counter_changes counts them
-      from unnest(v_events) e;
+    select bool_and(e.kind = 'completed'), array_agg(e.job_id),
+      array_agg((e.run_id, 1, -1, 0, 0, true)::_qwf.node_count)  -- as _counter_changes counts them
+      into v_is_plain, v_ended, v_new
+    from unnest(v_events) e;
+    if v_opened = '{}' and v_is_plain is not false then  -- the usual case
       v_events := '{}';
     else
       v_new := array(select c from _qwf.counter_changes(v_events, v_opened) c);

@@ -16,6 +16,7 @@ set jit = off
 as $$
 declare
   v_locked bigint[];
+  v_events _qwf.event[] := p_events;
   v_left _qwf.event[] := '{}';
   v_error text;
   v_waits boolean;
@@ -28,12 +29,12 @@ begin
       for no key update skip locked);
     if cardinality(v_locked) < cardinality(p_events) then  -- else each is about another run
       v_left := array(select e from unnest(p_events) e where e.run_id <> all (v_locked));
+      v_events := array(select e from unnest(p_events) e where e.run_id = any (v_locked));
     end if;
-    v_waits := _qwf.apply_events(
-      case when exists (select from qwf.outbox o where o.run_id = any (v_locked))
-        then _qwf.take_events(v_locked) end
-      || case when v_left = '{}' then p_events
-        else array(select e from unnest(p_events) e where e.run_id = any (v_locked)) end);
+    if (select true from qwf.outbox o where o.run_id = any (v_locked) limit 1) then
+      v_events := _qwf.take_events(v_locked) || v_events;
+    end if;
+    v_waits := _qwf.apply_events(v_events);
   exception
     -- a statement timeout is also an error of the fan-out only
     when others or query_canceled then

@@ -2,8 +2,9 @@
 -- Purpose: Fails runs that passed their deadline.
 -- Guarantees: The remaining nodes stop as after a failed node, and clean-up nodes run: the drain of
 --   the same tick applies the stop event written here. A run that is hard to stop delays no other.
---   Bounded; a locked run is left for the next call.
--- Locks: overdue runs (by id) that are free.
+--   Bounded; a locked run is left for the next call. Reads overdue runs alone, however many are
+--   live.
+-- Locks: overdue runs that are free, the longest overdue first.
 -- Called by: _tick_part.
 
 begin;
@@ -12,6 +13,8 @@ create function _qwf.fail_overdue_runs() returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
 set jit = off
 as $$
 declare
@@ -23,7 +26,7 @@ begin
     select r.id, r.deadline_at from qwf.runs r
     where r.deadline_at <= v_now and r.ending is null
       and r.status in ('queued', 'running', 'awaiting_input')
-    order by r.id
+    order by r.deadline_at
     limit 100
     for no key update skip locked
   loop

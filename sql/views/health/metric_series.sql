@@ -8,17 +8,20 @@
 begin;
 
 create view qwf.metric_series as
-select m.*
-from unnest('{queues,workers,attempts,histograms,events,late,runs,upkeep,limits,model servers}'
-  ::text[] || case when pg_is_in_recovery() then '{}' else '{tables}'::text[] end)
-  with ordinality p (part, place)
-cross join lateral _qwf.metrics_of(p.part) m
-union all
-select m.*, null, null from _qwf.postgres_metrics() m
-union all
-select m.*
-from unnest(case when pg_is_in_recovery() then '{}' else '{boxes}'::text[] end) p (part)
-cross join lateral _qwf.metrics_of(p.part) m;
+select f.name, jsonb_object(f.labels) as labels, f.value, f.kind, f.help, f.seconds, f.edges,
+  f.labels as pairs
+from (
+  select m.*
+  from unnest('{queues,workers,attempts,histograms,events,late,runs,upkeep,limits,model servers}'
+    ::text[] || case when pg_is_in_recovery() then '{}' else '{tables}'::text[] end)
+    with ordinality p (part, place)
+  cross join lateral _qwf.metrics_of(p.part) m
+  union all
+  select m.*, null, null from _qwf.postgres_metrics() m
+  union all
+  select m.*
+  from unnest(case when pg_is_in_recovery() then '{}' else '{boxes}'::text[] end) p (part)
+  cross join lateral _qwf.metrics_of(p.part) m) f;
 comment on view qwf.metric_series is
   'Figures for monitors, each histogram in one row; see the view metrics.';
 comment on column qwf.metric_series.name is
@@ -33,5 +36,7 @@ comment on column qwf.metric_series.seconds is 'Sum of the seconds of a histogra
 comment on column qwf.metric_series.edges is
   'Of a histogram, how many took less than each of 17 edges, 0.001 * 1.2^(6n) seconds; null: it is '
   'none.';
+comment on column qwf.metric_series.pairs is
+  'The labels as a list: each is followed by its value.';
 
 commit;

@@ -18,6 +18,12 @@ select
       where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)
     when j.status = 'scheduled' and j.attempt = 0
       then _qwf.spell_turn(null, null, j.status, j.run_at)
+    when j.status = 'completed' and j.queue is null and (
+      select a.by_default from qwf.input_answers a where a.job_id = j.id order by a.id desc limit 1)
+      then case when j.input_spec ? 'signal' then 'no signal in time' else 'nobody answered in time'
+        end || ', its default was taken'
+    when j.status = 'awaiting_input' and j.input_spec ? 'signal' and not j.input_spec ? 'widget'
+      then 'waits for signal ' || left(j.input_spec ->> 'signal', 150)
   end) as message,
   left(case when starts_with(j.last_error, 'Traceback')
     then (regexp_match(right(j.last_error, 400), e'([^\n]+)[[:space:]]*$'))[1]
@@ -53,7 +59,8 @@ comment on column qwf.run_nodes.attempt is 'Number of its last attempt; 0: none 
 comment on column qwf.run_nodes.progress is 'How far it is, from 0 to 1; null: it has not said.';
 comment on column qwf.run_nodes.message is
   'The last message about its progress, cut to 200 characters; of a repeat, at which turn '
-  'it is; of a node that waits, when it starts.';
+  'it is; of a node that waits, when it starts or for which signal; of a question, that its '
+  'default was taken.';
 comment on column qwf.run_nodes.error is
   'Of its last error the line that says what is wrong, cut to 200 letters.';
 comment on column qwf.run_nodes.worker is 'Worker that had it last.';

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import psycopg
 
@@ -42,3 +43,11 @@ def caption(job: Job, photo: str) -> dict[str, str]:
 @app.task()
 def write(job: Job, photo: str) -> dict[str, str]:
     return _work(job, "write", photo)
+
+
+@app.task()
+def frame(job: Job, photo: str, gate: str) -> dict[str, str]:
+    """Takes until a file is there."""
+    while not Path(gate).exists():
+        time.sleep(0.05)
+    return _work(job, "frame", photo)

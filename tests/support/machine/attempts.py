@@ -99,6 +99,7 @@ class Attempts(State):
 
     def _end_attempt(self, job: Job, report: Report, stopped: bool) -> None:
         job.token = job.lease_until = None
+        self.runs_due = self.runs_due or (job.queue == ENGINE and job.node.limit is not None)
         job.attempts.append(report.outcome)
         outcome = report.outcome
         job.failures += outcome in ("error", "tempfail", "fatal")

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 from support import reference_model
 from support.machine.state import OVER, Job, Json, Report, Run, State, require
-from support.machine.workflows import ENGINE, expand
+from support.machine.workflows import DEADLINES, ENGINE, expand
 
 WORKER = "qwf.engine"
 AT_ONCE = 10  # runs that the engine looks at before it looks again
@@ -64,7 +64,7 @@ class Children(State):
                 for job in self.jobs.values()
                 if (job.queue, job.status) == (ENGINE, "queued") and job.id not in self.locked_jobs
             ]
-            picked = sorted(queued, key=Job.order)[:AT_ONCE]
+            picked = self._in_order(sorted(queued, key=Job.order), AT_ONCE)
             able = [job for job in picked if self._takes(job)]
             served = [run for job in able if (run := self._serve(job)) is not None]
             for job in able:
@@ -107,8 +107,13 @@ class Children(State):
         job.token, job.lease_until = f"engine {job.id} {job.attempt}", FOR_EVER
         if old is None:
             return self._insert_child(job)
-        if self.jammed and self._changes(old, job.context):
-            self._conclude([Report(job.id, str(job.token), "fatal", error="jammed")])
+        again = self._changes(old, job.context)
+        if (
+            (self.jammed and again)
+            or self._refuses_compensation(old, None)
+            or self._refuses_below(old, again, None)
+        ):
+            self._conclude([Report(job.id, str(job.token), "fatal", error="it cannot go on")])
             return None
         self._resume_child(job, old)
         return old
@@ -122,6 +127,7 @@ class Children(State):
         assert job.node.workflow is not None
         run = Run(self.unnamed, job.node.workflow, "queued", job.priority, job.context)
         run.parent, run.parent_attempt = job.id, job.attempt
+        run.deadline = self._until(job, run)
         self.runs[run.id] = run
         nodes = {}
         for node in expand(run.workflow):
@@ -140,6 +146,15 @@ class Children(State):
         else:  # its last bodies reported after it had been cancelled
             run.status, run.ending, run.started = "completed", None, True
             run.finished_at = self.now
+        run.deadline = self._until(job, run)
+
+    def _until(self, job: Job, run: Run) -> datetime | None:
+        """The earliest of its own deadline, the timeout of the step and the deadline above."""
+        assert job.run is not None
+        own, least = DEADLINES.get(run.workflow), job.node.seconds
+        ends = [self.now + timedelta(seconds=s) for s in (own, least) if s is not None]
+        above = self.runs[job.run].deadline
+        return min([*ends, *([above] if above else [])], default=None)
 
     def _changes(self, run: Run, context: Json) -> list[Job]:
         changed = {

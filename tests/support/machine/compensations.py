@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from support.machine.state import OVER, Job, Run, State
+from support.machine.workflows import ENGINE
 
 
 class Compensations(State):
@@ -52,10 +55,47 @@ class Compensations(State):
 
     def _refuses_compensation(self, run: Run, name: str | None) -> bool:
         """A compensation node that failed is named, or a node that it takes back is."""
-        failed = [
-            job for job in self._compensations(run)
-            if job.status in ("failed", "cancelled") and self._has_undone(run, job)
-        ]  # fmt: skip
+        failed = self._failed_compensations(run)
         if any(job.node.name == name for job in self._compensations(run)):
             return not any(job.node.name == name for job in failed)
         return any(name not in job.node.takes_back for job in failed)
+
+    def _failed_compensations(self, run: Run) -> list[Job]:
+        """Those of which nobody knows what they have taken back."""
+        return [
+            job for job in self._compensations(run)
+            if job.status in ("failed", "cancelled") and self._has_undone(run, job)
+        ]  # fmt: skip
+
+    def _refuses_below(self, run: Run, again: list[Job], name: str | None) -> bool:
+        """A compensation node of a run failed with which a step that runs again would go on."""
+        steps = [job for job in again if job.elements is None]
+        for job in again:
+            if job.elements is not None and self._resumes(run, job, again, name):
+                steps += [self.jobs[job_id] for job_id in job.elements]
+        steps = [job for job in steps if job.node.name != name]
+        return any(
+            below.status in ("failed", "cancelled") and self._failed_compensations(below)
+            for below in self._last_runs_below(steps)
+        )
+
+    def _last_runs_below(self, steps: Iterable[Job]) -> Iterator[Run]:
+        """The last runs of these steps that failed or were cancelled, and of theirs."""
+        for job in steps:
+            below = self._last_run(job) if job.queue == ENGINE else None
+            if below is None or job.status not in ("failed", "cancelled"):
+                continue
+            yield below
+            nodes = [self.jobs[job_id] for job_id in below.nodes.values()]
+            yield from self._last_runs_below([node for node in nodes if node.elements is None])
+
+    def _forget_compensations(self, run: Run, name: str) -> None:
+        """Nodes below a step that is named, which were not taken back, count as cancelled."""
+        for below in list(self._last_runs_below([self.jobs[run.nodes[name]]])):
+            self.touched.add(below.id)
+            for job in self._failed_compensations(below):
+                for target in self._targets(below, job):
+                    if target.status == "completed":
+                        target.status, target.output = "cancelled", None
+                self._renew(job)
+                job.status, job.output, job.finished_at = "skipped", None, self.now

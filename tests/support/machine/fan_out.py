@@ -67,8 +67,7 @@ class FanOut(State):
 
     def _apply_to(self, run: Run, events: list[tuple[int, str]]) -> None:
         self.touched.add(run.id)
-        if any(kind == "stop" for _, kind in events) and self._is_to_stop(run):
-            self._end_run(run, "cancelled")
+        asked_to_stop = any(kind == "stop" for _, kind in events)
         ended, ready, begun = [], [], False
         for job_id, kind in events:
             if kind not in ("ready", "stop") and (kind != "cancelled" or self.jobs[job_id].attempt):
@@ -81,6 +80,9 @@ class FanOut(State):
             for cause in sorted(ended, key=lambda job: (job.finished_at, job.id)):
                 if self._ends_its_run(cause):
                     self._end_run(run, "failed" if cause.status == "failed" else "cancelled")
+            if asked_to_stop and self._is_to_stop(run):  # what has failed by then counts first
+                self._end_run(run, "cancelled")
+            asked_to_stop = False
             stopped = self._stop(run)
             ready += self._woken(run)
             for job in ended + self._count_elements(ended):

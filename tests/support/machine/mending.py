@@ -80,10 +80,12 @@ class Mending(State):
         if self._refuses_compensation(run, name):
             return WRONG_STATE
         again = self.to_retry(run, name)
-        if not again:
+        if not again or self._refuses_below(run, again, name):
             return WRONG_STATE
         if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
             return KEY_TAKEN
+        if name is not None:
+            self._forget_compensations(run, name)
         self._mend(run, again, name)
         return len(again)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from support.machine.engine_model import Model
 from support.machine.state import require
+from support.machine.workflows import ENGINE
 
 SILENT = """
 select j.id from qwf.jobs j
@@ -59,6 +60,7 @@ def unassignable(model: Model) -> list[Any]:
         (job.id,)
         for job in model.jobs.values()
         if job.status == "queued"
+        and job.queue != ENGINE
         and not any(w.could_run(job) for w in model.live_workers(job.queue))
     ]
 

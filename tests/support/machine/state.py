@@ -29,7 +29,7 @@ QUEUES = {"cpu", "gpu", "llm", "default"}
 AVOID = timedelta(minutes=5)
 STALE = timedelta(seconds=30)
 AFFINITY = timedelta(seconds=60)
-LIMITS = {"one": 1, "two": 2, "customer": 2, "calls": 3, "host": 3}
+LIMITS = {"one": 1, "two": 2, "line": 1, "customer": 2, "calls": 3, "host": 3}
 RATES = {  # starts in a period; of a keyed limit, of each key
     "calls": (1, timedelta(seconds=40.25)),
     "host": (2, timedelta(seconds=30.25)),

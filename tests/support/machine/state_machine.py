@@ -692,10 +692,8 @@ class Machine(RuleBasedStateMachine):
         if not (runs := self.free_runs("completed", "failed", "cancelled") or self.free_runs()):
             return
         run = main.model.runs[pick(runs, number)]
-        name = pick([None, None, *run.nodes], which)
-        got = main.one("select qwf.retry_run(%s, %s)", run.id, name)
-        wanted = main.model.retry_run(run.id, name)
-        require(got == wanted, "retry_run answers", got, wanted)
+        named = [] if main.model.locked_runs else run.nodes  # it may wait for runs below
+        retry_run(main, run.id, pick([None, None, *named], which))
 
     def _run_next(self, main: Session, number: int, which: int) -> None:
         if not (jobs := self.own("queued", "scheduled") or self.own()):
@@ -938,6 +936,7 @@ class Machine(RuleBasedStateMachine):
                 question = self.model.jobs[asked[0]].node.question
                 answer_job(main, asked[0], "yes" if question else "skip")
             elif self.jobs("scheduled"):
+                main.compare()  # which learns when what a tick has sent back is tried again
                 self._promote_due(main)
             else:  # limits with a rate have to let others start
                 self._set_now(self.model.now + max(per for _, per in RATES.values()))
@@ -1122,6 +1121,12 @@ def some(jobs: list[int], number: int, which: int) -> list[int]:
     """At most three of the jobs, the first of them twice, and one that does not exist."""
     found = [pick(jobs, number + which * step) for step in range(3)] if jobs else []
     return [*found[::-1], *found[:1], 1 << 40]
+
+
+def retry_run(s: Session, run_id: int, name: str | None) -> None:
+    got = s.one("select qwf.retry_run(%s, %s)", run_id, name)
+    wanted = s.model.retry_run(run_id, name)
+    require(got == wanted, "retry_run answers", got, wanted)
 
 
 def change_jobs(s: Session, verb: str, listed: list[int]) -> None:

@@ -33,6 +33,7 @@ class Node:
     cleans_up: bool = False
     takes_back: tuple[str, ...] = ()  # it compensates these
     workflow: str | None = None  # what it runs
+    seconds: float | None = None  # how long that may take
     limit: str | None = None
     model: str | None = None
     vram: int | None = None
@@ -82,7 +83,8 @@ def pipe(name: str, *after: str, nodes: list[Json] | None = None, **more: Json) 
 
 
 def runs(name: str, workflow: str, *after: str, **more: Json) -> Json:
-    return {"id": name, "workflow": workflow, "depends_on": list(after), **more}
+    before = {} if "compensates" in more else {"depends_on": list(after)}
+    return {"id": name, "workflow": workflow, **before, **more}
 
 
 def ask(name: str, *after: str, **more: Json) -> Json:
@@ -405,6 +407,34 @@ WORKFLOWS: dict[str, list[Json]] = {
         pipe("t", "f", nodes=[node("a", **CLEANUP)]),
         pipe("u"),
     ],
+    "inner_late": [
+        pipe("s", nodes=[node("a"), node("b", "a", retry=RETRY), node("tidy", "b", **CLEANUP)])
+    ],
+    "parent_late": [
+        runs("r", "inner_late", retry=RETRY, **GO_ON),
+        runs("f", "inner", "r", timeout="25.5 s", inputs={"x": ref("r.y", **{"$default": 0})}),
+        pipe("t", "f", nodes=[node("a", **CLEANUP)]),
+    ],
+    "limited": [
+        runs("m", "inner", map=[1, 2, 3], inputs={"x": ref("item")}, limit_by="line", **GO_ON),
+        runs("r", "inner_late", limit_by="line", retry=RETRY),
+        pipe("t", "m", "r"),
+    ],
+    "inner_takes_back": [
+        pipe(
+            "s",
+            nodes=[
+                node("a"),
+                undo("un_a", "a", inputs={"x": ref("a.y", **{"$default": 0})}),
+                node("b", "a"),
+            ],
+        )
+    ],
+    "parent_takes_back": [
+        runs("r", "inner_takes_back", retry=RETRY),
+        runs("un_r", "inner_late", compensates=["r"]),
+        pipe("t", "r", nodes=[node("a"), node("b", "a")]),
+    ],
     "expires": [
         ask("q", expires="50.5 s", default=None),
         ask("p", "q", expires="20.5 s", default="maybe"),
@@ -417,7 +447,7 @@ WORKFLOWS: dict[str, list[Json]] = {
         ask("q", "s"),
     ],
 }
-DEADLINES = {"late": 100.5, "fan": 1000.5}  # seconds
+DEADLINES = {"late": 100.5, "fan": 1000.5, "inner_late": 40.5, "parent_late": 90.5}  # seconds
 
 
 def definitions(workflow: str) -> tuple[list[Json], Json]:
@@ -443,7 +473,7 @@ def expand(workflow: str) -> list[Node]:
     steps = {step["id"]: step for step in WORKFLOWS[workflow]}
     made: list[Node] = []
     for step in WORKFLOWS[workflow]:
-        before = tuple(leaf for name in step["depends_on"] for leaf in leaves(steps[name]))
+        before = tuple(leaf for name in step.get("depends_on", []) for leaf in leaves(steps[name]))
         condition = point(step.get("skip_if"), steps, None)
         if "workflow" in step:
             made.append(compiled(step["id"], before, condition, step, steps, None))
@@ -479,8 +509,11 @@ def compiled(
         stops=n.get("stop_when_reached", False),
         on_failure=n.get("on_failure", "fail"),
         cleans_up="run_if" in n or "compensates" in n,
-        takes_back=tuple(f"{here['id']}/{other}" for other in n.get("compensates", [])),
+        takes_back=tuple(
+            f"{here['id']}/{other}" if here else other for other in n.get("compensates", [])
+        ),
         workflow=n.get("workflow"),
+        seconds=float(n["timeout"].removesuffix(" s")) if "timeout" in n else None,
         limit=n.get("limit_by"),
         requires=n.get("requires", {}),
         max_attempts=retry.get("max_attempts"),

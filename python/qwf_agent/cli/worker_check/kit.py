@@ -26,6 +26,7 @@ STARTS_WITHIN_S = 10.0  # a job, if the worker is idle
 ENDS_WITHIN_S = 15.0
 SETTLED_S = 0.25  # after a worker has fallen asleep, it has looked again for the last time
 PAUSE_S = 0.03
+LONG_PAUSE_S = 0.25
 ENDED = ("completed", "failed", "cancelled", "skipped")
 MANY_ROWS = 10_000  # more jobs than the checks make
 ME = "worker-check"  # the name under which the kit claims
@@ -254,13 +255,15 @@ class Kit:
     # Waiting -------------------------------------------------------------------------------------
 
     def until(self, read: Callable[[], T], good: Callable[[T], bool], within: float) -> T:
-        """Read until the value is good, or for so long; returns the last value."""
-        deadline = time.monotonic() + within
+        """Read until the value is good, or for so long; returns the last value. The pauses grow to
+        a tenth of the time waited."""
+        begun = time.monotonic()
         while True:
             value = read()
-            if good(value) or time.monotonic() > deadline:
+            waited = time.monotonic() - begun
+            if good(value) or waited > within:
                 return value
-            time.sleep(PAUSE_S)
+            time.sleep(min(LONG_PAUSE_S, max(PAUSE_S, waited / 10)))
 
     @staticmethod
     def expect(condition: object, otherwise: str) -> None:

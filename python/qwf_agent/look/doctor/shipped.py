@@ -6,6 +6,7 @@ a few patterns can read them.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 
@@ -66,8 +67,10 @@ class Shipped:
     grants: dict[str, set[str]] = field(default_factory=dict)  # name -> roles
 
 
+@functools.cache
 def read() -> Shipped:
-    """Read the scripts of this installation in the order of the plan; later ones win."""
+    """Read the scripts of this installation in the order of the plan; later ones win. A process
+    reads them once."""
     shipped = Shipped()
     for change in migrate.read_plan().changes:
         _take(shipped, change.deploy.read())

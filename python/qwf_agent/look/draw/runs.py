@@ -245,6 +245,8 @@ def _detail(node: Row) -> Text | None:
         return Text(visible(node["message"])) if node.get("message") else _elements(node)
     if node["status"] == "scheduled" and node.get("message") and not node.get("attempt"):
         return Text(visible(node["message"]))
+    if node["status"] == "completed" and node.get("queue") is None and node.get("message"):
+        return Text(visible(node["message"]))  # its default was taken
     if _has_only_signal(node):
         return Text(_waits_for(node), "bright_black")
     tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""

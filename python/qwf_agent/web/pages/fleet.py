@@ -14,7 +14,9 @@ from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
-ENGINE = "select tick_age as age, version from qwf.overview"
+ENGINE = """
+select tick_age as age, version, failed, questions as asked, empty from qwf.overview
+"""
 # What switching off would end, and which other boxes could take it.
 AT_RISK = """
 select id, name, worker, host, queue, progress, seconds, takers

@@ -14,7 +14,8 @@ from qwf_agent.web.reads.database import Look
 # Both statements give the columns of SERIES.
 SAMPLES = """
 select b.at, b.cpu_percent as cpu, b.cpu_ours_percent as cpu_ours, b.ram_percent as ram,
-  least(100, 100.0 * b.ram_ours_used_mb / nullif(b.ram_total_mb, 0)) as ram_ours,
+  case when b.ram_ours_used_mb is not null  -- else least() is 100
+    then least(100, 100.0 * b.ram_ours_used_mb / nullif(b.ram_total_mb, 0)) end as ram_ours,
   b.swap_used_mb / 1024.0 as swap, b.gpu_percent as gpu, b.gpu_percent_max as gpu_max,
   b.vram_used_mb / 1024.0 as vram, b.vram_total_mb / 1024.0 as vram_total
 from qwf.box_history b

@@ -14,6 +14,7 @@ from qwf_agent.look.draw import words
 from qwf_agent.look.query import MOST_ID
 from qwf_agent.web.forms import exact_json
 from qwf_agent.web.pages import tell, tracked, waiting
+from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
 from qwf_agent.web.site.page import Data, NotFoundError, Page
@@ -186,16 +187,18 @@ async def missing(look: Look, number: int) -> str:
 async def _hindrances(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
     """The reasons why a waiting job does not run, as text and as the facts that buttons act on."""
     number, status = job["id"], job["status"]
-    lines = await look.rows(waiting.WHY, jobs=[number]) if status in waiting.WAITING else []
-    why: dict[str, Any] = {"why": lines[0]["lines"] if lines else []}
+    line = await look.row(waiting.WHY_ONE, job=number) if status in waiting.WAITING else None
+    why: dict[str, Any] = {"why": line["lines"] if line else []}
     if status == "queued":
-        model, queue = job["required_model"], job["queue"]
-        held, workers, holders, troubled = await asyncio.gather(
+        model, queue, states = job["required_model"], job["queue"], list(words.TROUBLE)
+        held, workers, holders = await asyncio.gather(
             look.row(waiting.HELD, job=number),
             look.rows(waiting.WORKERS, job=number),
             look.rows(waiting.HOLDERS, job=number),
-            look.rows(waiting.TROUBLED, queue=queue, model=model, states=list(words.TROUBLE)),
         )
+        troubled: Rows = []
+        if model is not None:
+            troubled = await look.rows(waiting.TROUBLED, queue=queue, model=model, states=states)
         why |= {"held": held, "workers": workers, "holders": holders}
         why |= {"troubled": troubled, "helpers": waiting.helpers(workers, model)}
     elif status == "blocked" and job["graph_id"] is not None and job["node_idx"] is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -62,17 +63,22 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     except QueryError as error:
         problem = str(error)
     waits = [row["id"] for row in rows if row["status"] in waiting.WAITING]
+    why, box, names = await asyncio.gather(
+        waiting.reasons(look, waits),
+        query_box.read(look, JOBS, given, request.query_params),
+        queues(look),
+    )
     return {
         "rows": rows,
-        "why": await waiting.reasons(look, waits),
+        "why": why,
         "problem": problem,
         "given": given,
         "status": given.get("status", ""),
-        "box": await query_box.read(look, JOBS, given, request.query_params),
+        "box": box,
         "before": request.query_params.get("before", ""),
         "older": to if len(rows) == ROWS else None,
         "searched_to": to if len(rows) < ROWS else None,
-        "queues": await queues(look),
+        "queues": names,
         "bulk": [verb for verb in BULK if given and _states(given, verb)],
         "tabs": TABS,
     }

@@ -7,16 +7,13 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.look.fleet import QUESTIONS, QUEUES, RUNNING, sums
+from qwf_agent.look.fleet import QUEUES, RUNNING, sums
 from qwf_agent.web.drawings import last_hour
 from qwf_agent.web.pages import doctor, fleet
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, Page
 
-HEAD = """
-select tick_age as age, version, failed, questions as asked, empty from qwf.overview
-"""
 GLANCE = "select *, questions as asked from qwf.overview"
 FAILURES = "select * from qwf.failure_groups(max_rows => 200) where state <> 'snoozed' limit 6"
 HOUR = "select * from qwf.last_hour"
@@ -36,9 +33,10 @@ from (
 left join qwf.usual u on u.kind = 'run' and u.name = r.workflow
 order by r.finished_at is not null, r.id desc limit 8
 """
+QUESTIONS = "select * from qwf.find_inputs(max_rows => 8)"
 HOLDING = ("unserved", "paused")  # states of queues that hold their jobs up
 DOWN = ("broken", "gone")  # states of model servers that somebody should look at
-MOST = 8  # rows of a list
+MOST = 8  # rows of a list, as many as QUESTIONS has
 MOST_BOXES = 20  # lines
 MOST_QUEUES = 20
 NEVER_S = 1e9  # how old the last tick is if there was none
@@ -48,7 +46,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The fleet at one moment."""
     health = request.app.state.health
     (head, queues), found, running, failures, questions, (hour, runs) = await asyncio.gather(
-        asyncio.gather(_head(look), look.part("queues", QUEUES)),
+        asyncio.gather(fleet.engine(look), look.part("queues", QUEUES)),
         fleet.cards(look, MOST_BOXES),
         look.part("running jobs", RUNNING),
         look.part("newest failures", FAILURES),
@@ -72,7 +70,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "runs": runs,
         "running": running[:MOST],
         "failures": failures,
-        "questions": questions[:MOST],
+        "questions": questions,
         "invariants": await health.invariants.look(),
         "unassignable": await health.unassignable.look(),
         "listener": request.app.state.listener,
@@ -92,11 +90,6 @@ async def glance(request: Request, look: Look) -> dict[str, Any]:
         **{name: row[name] for name in names},
         "tick_s": NEVER_S if never else min(row["tick_age"].total_seconds(), NEVER_S),
     }
-
-
-async def _head(look: Look) -> dict[str, Any]:
-    (row,) = await look.rows(HEAD)
-    return row
 
 
 def _busiest(queues: Rows) -> Rows:

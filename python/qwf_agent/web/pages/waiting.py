@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -9,18 +10,21 @@ from typing import Any
 from qwf_agent.web.reads.database import Look
 
 LONGEST = 48  # letters of a reason in a list
+AT_ONCE = 25  # jobs of one statement: a list has two, which run beside each other
 # States of which qwf.why_not knows the reason.
 WAITING = ("queued", "blocked", "scheduled", "awaiting_input")
 
 # One call for each row that is seen. A job that is deleted meanwhile is just not there. The time
 # that a scheduled one waits for is said elsewhere.
-WHY = """
+_WHY = """
 select j.id, array(select w.line from qwf.why_not(j.id) w (line) limit 20) as lines
 from qwf.job_details j
-where j.id = any (%(jobs)s::bigint[]) and (j.status in ('queued', 'blocked')
+where {} and (j.status in ('queued', 'blocked')
   or j.status = 'scheduled' and j.start_by > j.run_at and j.attempt = 0
   or j.status = 'awaiting_input' and j.input_spec ? 'signal')
 """
+WHY = _WHY.format("j.id = any (%(jobs)s::bigint[])")
+WHY_ONE = _WHY.format("j.id = %(job)s::bigint")
 HELD = """
 select d.queue_paused as paused, d.attempt = 0 and d.expires_at <= qwf.now() as expired,
   case when d.limit_place is null then d.limit_by end as limit_by,
@@ -114,8 +118,10 @@ async def reasons(look: Look, jobs: Sequence[int]) -> dict[int, str]:
     """
     if not jobs:
         return {}
-    rows = await look.part("why each job waits (the page of a job says it)", WHY, jobs=list(jobs))
-    return {row["id"]: short(row["lines"]) for row in rows}
+    name = "why each job waits (the page of a job says it)"
+    some = [look.part(name, WHY, jobs=list(jobs[at : at + AT_ONCE]))
+            for at in range(0, len(jobs), AT_ONCE)]  # fmt: skip
+    return {row["id"]: short(row["lines"]) for rows in await asyncio.gather(*some) for row in rows}
 
 
 def short(lines: Sequence[str]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -26,6 +27,7 @@ APPLICATION = "qwf web"
 CONNECT_S = 5
 MOST_CALLS = 8  # connections for calls and checks of people, at once
 WAIT_S = 10.0  # for one of them
+PLANNED_S = 60.0  # how long a plan serves: tables grow
 _COMMON = """
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
   pg_catalog.set_config('datestyle', 'ISO', true),
@@ -43,6 +45,10 @@ ACTING = f"""select {_COMMON}
   pg_catalog.set_config('lock_timeout', '3s', true),
   pg_catalog.set_config('statement_timeout', '10s', true);
 """
+# The same for a session that nobody shares.
+READING_SESSION = READING.replace("'transaction_", "'default_transaction_").replace("true", "false")
+SERVED_BY = "select pg_catalog.pg_backend_pid() as pid"
+NUMBER_OF_ROWS = "limit %("  # the planner guesses one that it does not know
 
 
 class ReadingCursor(psycopg.AsyncClientCursor[DictRow]):
@@ -62,6 +68,45 @@ class ActingCursor(ReadingCursor):
     """Runs each statement under ACTING."""
 
     settings = ACTING
+
+
+class ReadingConnection(psycopg.AsyncConnection[DictRow]):
+    """A connection that reads.
+
+    If the session is ours alone, a statement about nothing or about an id is prepared, and planned
+    anew every PLANNED_S: most are views that take longer to plan than to run. The plan of any other
+    depends on its values, so these are written into it. Behind a pooler each statement brings its
+    settings.
+    """
+
+    is_ours = False  # no pooler is between us and the server
+    _planned_at = 0.0
+
+    async def prepare_to_read(self) -> None:
+        """Set what holds for all statements."""
+        await prepare(self)
+        row = await (await self.execute(SERVED_BY)).fetchone()
+        self.is_ours = row is not None and row["pid"] == self.info.backend_pid
+        if self.is_ours:
+            await psycopg.AsyncClientCursor(self).execute(READING_SESSION)
+
+    async def read(self, query: str, params: Mapping[str, Any]) -> Rows:
+        """The rows of a statement. Raises psycopg.Error."""
+        if not self.is_ours:
+            return await (await self.execute(query, params)).fetchall()
+        if NUMBER_OF_ROWS in query or not all(type(value) is int for value in params.values()):
+            cursor = psycopg.AsyncClientCursor(self, row_factory=dict_row)
+            return await (await cursor.execute(query, params)).fetchall()
+        if time.monotonic() - self._planned_at > PLANNED_S:
+            self._planned_at = time.monotonic()
+            await psycopg.AsyncCursor(self).execute("discard plans", prepare=False)
+        prepared = psycopg.AsyncCursor(self, row_factory=dict_row)
+        try:
+            await prepared.execute(query, params or None, prepare=True)
+        except psycopg.errors.FeatureNotSupported:  # a view has other columns since then
+            await prepared.execute("deallocate all", prepare=False)
+            await prepared.execute(query, params or None, prepare=True)
+        return await prepared.fetchall()
 
 
 # For each loop, because a semaphore belongs to one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ FRESH_S = 1.0  # how long an answer serves everybody who asks the same
 SELDOM_S = 60.0  # and of statements that read 100,000 rows
 MOST_ANSWERS = 1000
 LONGEST_KEPT = 10_000  # characters of the parameters of an answer that is kept
+NOTHING = repr([])  # the parameters of a statement that has none, in a key
 # Errors of one statement, after which others are answered.
 LEFT_OUT = (
     psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, psycopg.DataError,
@@ -36,18 +38,27 @@ LEFT_OUT = (
 
 
 @dataclass
-class _Answer:
+class StatementAnswer:
+    """The rows of a statement, when they came, and how long it took. Each has a number."""
+
     rows: Rows
     at: float
     took_s: float
+    number: int = field(default_factory=itertools.count().__next__)
 
 
 @dataclass
 class ShownStatement:
     """A statement that a page sent, for "Show the SQL" and the times of an answer."""
 
-    text: str
+    query: str
+    params: Mapping[str, Any]
     took_s: float
+
+    @property
+    def text(self) -> str:
+        """The statement as a person can paste it into psql."""
+        return written(self.query, self.params)
 
 
 class Database:
@@ -64,29 +75,39 @@ class Database:
         self._primary = PageServer(dsn)
         self._standby = None if read_dsn is None else PageStandby(read_dsn, self._primary)
         self._changes = 0
-        self._answers: dict[Key, _Answer] = {}
-        self._running: dict[Key, asyncio.Task[_Answer]] = {}
+        self._answers: dict[Key, StatementAnswer] = {}
+        self._running: dict[Key, asyncio.Task[StatementAnswer]] = {}
 
     async def rows(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
         primary: bool = False,
     ) -> tuple[Rows, float]:  # fmt: skip
-        """The rows, at most `fresh_s` old, and how long the statement took. With `primary` no
-        standby answers.
+        """The rows and how long the statement took: see `answer`."""
+        answer = await self.answer(query, params, fresh_s, primary)
+        return answer.rows, answer.took_s
+
+    async def answer(
+        self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
+        primary: bool = False,
+    ) -> StatementAnswer:  # fmt: skip
+        """The answer, at most `fresh_s` old. With `primary` no standby answers.
 
         Raises psycopg.Error: OperationalError without a connection, QueryCanceled after 2 s.
         """
         key = (self._changes, primary, query, repr(sorted(params.items())))
         known = self._answers.get(key)
         if known is not None and time.monotonic() - known.at < fresh_s:
-            return known.rows, known.took_s
-        running = self._running.get(key)
-        if running is None:
-            running = asyncio.create_task(self._ask(key, query, params))
-            self._running[key] = running
-            running.add_done_callback(lambda _: self._running.pop(key, None))
-        answer = await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
-        return answer.rows, answer.took_s
+            return known
+        running = self._running.get(key) or self._start(key, query, params)
+        return await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
+
+    def expect(self, query: LiteralString, fresh_s: float) -> None:
+        """Send a statement without parameters now, whose answer is asked for in a moment."""
+        key = (self._changes, False, query, NOTHING)
+        known = self._answers.get(key)
+        fresh = known is not None and time.monotonic() - known.at < fresh_s
+        if not fresh and key not in self._running:
+            self._start(key, query, {}).add_done_callback(_look_at)
 
     def forget(self) -> None:
         """Read everything again: somebody has changed something."""
@@ -109,13 +130,23 @@ class Database:
         if self._standby is not None:
             await self._standby.close()
 
-    async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> _Answer:
+    def _start(
+        self, key: Key, query: LiteralString, params: Mapping[str, Any]
+    ) -> asyncio.Task[StatementAnswer]:
+        running = asyncio.create_task(self._ask(key, query, params))
+        self._running[key] = running
+        running.add_done_callback(lambda _: self._running.pop(key, None))
+        return running
+
+    async def _ask(
+        self, key: Key, query: LiteralString, params: Mapping[str, Any]
+    ) -> StatementAnswer:
         """Send the statement to the standby, if there is one that has what was changed."""
         _, primary, *_ = key
         standby = None if primary else self._standby
         found = None if standby is None else await standby.rows(query, params)
         rows, took_s = found or await self._primary.rows(query, params)
-        answer = _Answer(rows, time.monotonic(), took_s)
+        answer = StatementAnswer(rows, time.monotonic(), took_s)
         if len(self._answers) >= MOST_ANSWERS:
             self._answers = {
                 known: kept
@@ -140,6 +171,7 @@ class Look:
     primary: bool = False
     statements: list[ShownStatement] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)  # numbers of the answers
 
     async def part(self, name: str, query: LiteralString, **params: Any) -> Rows:
         """The rows of a part of a page. If the database needs too long, or cannot compute them,
@@ -159,9 +191,10 @@ class Look:
 
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
-        rows, took_s = await self.database.rows(query, params, self.fresh_s, self.primary)
-        self.statements.append(ShownStatement(written(query, params), took_s))
-        return rows
+        answer = await self.database.answer(query, params, self.fresh_s, self.primary)
+        self.statements.append(ShownStatement(query, params, answer.took_s))
+        self.used.append(answer.number)
+        return answer.rows
 
     async def row(self, query: LiteralString, **params: Any) -> dict[str, Any] | None:
         """The first row of a statement, if there is one."""
@@ -180,8 +213,14 @@ class Look:
             document = cast("Document", await self.value(STORED, graph=graph))
             self.database.graphs.keep(graph, compiled_at, document)
         else:
-            self.statements.append(ShownStatement(written(STORED, {"graph": graph}), 0.0))
+            self.statements.append(ShownStatement(STORED, {"graph": graph}, 0.0))
         return document
+
+
+def _look_at(task: asyncio.Task[StatementAnswer]) -> None:
+    """Take the error of a statement that nobody asks for in the end: the page has failed."""
+    if not task.cancelled():
+        task.exception()
 
 
 def written(query: str, params: Mapping[str, Any]) -> str:

@@ -15,10 +15,9 @@ from qwf_agent.look import standby
 from qwf_agent.web.reads.connections import (
     APPLICATION,
     CONNECT_S,
-    Connection,
+    ReadingConnection,
     ReadingCursor,
     Rows,
-    prepare,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class PageServer:
 
     def __init__(self, dsn: str, wait_s: float = CONNECT_S) -> None:
         self._dsn, self._wait_s = dsn, wait_s
-        self._pool: AsyncConnectionPool[Connection] | None = None
+        self._pool: AsyncConnectionPool[ReadingConnection] | None = None
         self._opening = asyncio.Lock()
 
     async def rows(self, query: LiteralString, params: Mapping[str, Any]) -> tuple[Rows, float]:
@@ -52,8 +51,7 @@ class PageServer:
             async with pool.connection() as conn:
                 began = time.monotonic()
                 try:
-                    rows: Rows = await (await conn.execute(query, params)).fetchall()
-                    return rows, time.monotonic() - began
+                    return await conn.read(query, params), time.monotonic() - began
                 except psycopg.OperationalError:
                     lost += 1
                     if not conn.broken or lost > MOST_CONNECTIONS:
@@ -65,13 +63,13 @@ class PageServer:
         if pool is not None:
             await pool.close()
 
-    async def _open(self) -> AsyncConnectionPool[Connection]:
+    async def _open(self) -> AsyncConnectionPool[ReadingConnection]:
         """The pool, opened by the first statement: a mounted application hears no start."""
         async with self._opening:
             if self._pool is None:
                 pool = AsyncConnectionPool(
                     self._dsn,
-                    connection_class=Connection,
+                    connection_class=ReadingConnection,
                     kwargs={
                         "autocommit": True,
                         "row_factory": dict_row,
@@ -80,7 +78,7 @@ class PageServer:
                         "connect_timeout": CONNECT_S,
                         "client_encoding": "utf8",
                     },
-                    configure=prepare,
+                    configure=ReadingConnection.prepare_to_read,
                     min_size=0,
                     max_size=MOST_CONNECTIONS,
                     timeout=self._wait_s,

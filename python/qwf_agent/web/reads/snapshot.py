@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from qwf_agent.look.fleet import FAILED, QUESTIONS, QUEUES, RUNNING
+from qwf_agent.look.fleet import QUEUES, RUNNING
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Database
 from qwf_agent.web.reads.listen import CONTROL, EVENTS, METRICS, Listener, sample
@@ -62,8 +62,8 @@ TOPICS: dict[str, LiteralString] = {
     "hosts": "select host, sampled_at from qwf.box_overview where live limit 1000",
     "servers": SERVERS,
     "running": RUNNING,
-    "failed": FAILED,
-    "questions": QUESTIONS,
+    "failed": "select f.id, f.finished_at from qwf.failed_jobs f limit 100",
+    "questions": "select q.job_id from qwf.find_inputs() q",
     "runs": RUNS,
 }
 # Columns that change by themselves or all the time, which is no news. Pages that show them ask

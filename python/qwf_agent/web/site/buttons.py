@@ -10,11 +10,11 @@ from typing import Any
 
 from jinja2 import pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from psycopg import sql
 
-from qwf_agent.look.draw.visible import visible
 from qwf_agent.web.site import actions
+from qwf_agent.web.site.templating import shown as _text
 
 # Buttons that say what they do it to.
 _OF_SOMETHING = frozenset(
@@ -31,13 +31,13 @@ def act(
     statement = statement_of(action, given)
     if statement not in context["called"]:
         context["called"].append(statement)
-    shown, where = _text(statement), escape(context["url"]("/do/" + action))
-    said, label, kind = _text(deed(action, label, given)), _text(label), escape(kind)
+    shown, where = _text(statement), _text(context["url"]("/do/" + action))
+    said, label, kind = _text(deed(action, label, given)), _text(label), _text(kind)
     form = (
         f'method="post" action="{where}" hx-post="{where}" hx-target="#notices" '
         f'hx-swap="beforeend">\n{hidden(context, given)}'
     )
-    keyed = f' data-key="{escape(key)}"' if key else ""
+    keyed = f' data-key="{_text(key)}"' if key else ""
     if not confirm and fields is None:
         return Markup(  # noqa: S704 - every value is escaped
             f'<form class="act" {form}<button class="{kind}" title="{shown}"{keyed}>{label}'
@@ -61,12 +61,15 @@ def act(
 @pass_context
 def hidden(context: Context, given: Mapping[str, Any] | None = None) -> Markup:
     """The hidden fields of every form."""
-    values = {"csrf": context["csrf"], "back": context["here"], **(given or {})}
+    common = {"csrf": context["csrf"], "back": context["here"]}
     return Markup(  # noqa: S704
         "".join(
-            f'<input type="hidden" name="{escape(name)}" value="{_text(value)}">\n'
-            for name, value in values.items()
-            if value is not None
+            [
+                f'<input type="hidden" name="{_text(name)}" value="{_text(value)}">\n'
+                for values in (common, given or {})
+                for name, value in values.items()
+                if value is not None
+            ]
         )
     )
 
@@ -115,7 +118,3 @@ def classname(text: str) -> str:
 
 def _id(action: str, given: Mapping[str, Any]) -> str:
     return f"{action}-{classname('-'.join(map(str, given.values())))}"
-
-
-def _text(value: Any) -> Markup:
-    return escape(visible(value) if isinstance(value, str) else value)

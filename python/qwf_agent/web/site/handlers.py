@@ -25,7 +25,7 @@ from starlette.responses import (
 
 from qwf_agent.look import masking
 from qwf_agent.web.reads import database
-from qwf_agent.web.reads.database import Look
+from qwf_agent.web.reads.database import FRESH_S, Look
 from qwf_agent.web.reads.snapshot import BADGES, Snapshot
 from qwf_agent.web.site import access, actions, render, stream
 from qwf_agent.web.site.access import Access, Person, Session
@@ -48,6 +48,7 @@ OLD_SCHEMA = (
     psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
 )  # fmt: skip
 MOST_PER_S, COUNTED_S = 2.0, 5.0  # refreshes whose answers are FRESH_S old; how long they count
+MOST_SENT = 500  # live parts of which it is known what they were made of
 OLDEST_S = 10.0  # of an answer that a refresh gets, however many tabs there are
 WORDS = "select qwf.secret_keys() as words"
 NOT_ARRIVED = "the database does not answer: nothing was changed as far as is known"
@@ -77,6 +78,34 @@ class Refreshes:
         return min(OLDEST_S, max(database.FRESH_S, per_s / MOST_PER_S))
 
 
+class SentParts:
+    """The live parts that browsers have, and which answers each was made of.
+
+    Invariant: a part is sent again once one of its answers is another, or the rights of the person
+    were read again. Whatever else a page shows is as old as its answers: at most OLDEST_S.
+    """
+
+    def __init__(self) -> None:
+        self._sent: dict[tuple[str, str], tuple[str, list[int], Person]] = {}
+
+    def has(self, request: Request, person: Person, used: list[int]) -> bool:
+        """Return True if the browser has the part that these answers make."""
+        tag, *made_of = self._sent.get(_place(request), ("",))
+        return made_of == [used, person] and request.headers.get("if-none-match") == tag
+
+    def note(self, request: Request, person: Person, used: list[int], tag: str) -> None:
+        """Keep in mind what is sent now."""
+        self._sent.pop(_place(request), None)
+        self._sent[_place(request)] = (tag, used, person)
+        if len(self._sent) > MOST_SENT:
+            del self._sent[next(iter(self._sent))]
+
+
+def _place(request: Request) -> tuple[str, str]:
+    """The browser, with its choices, and the address."""
+    return request.headers.get("cookie", ""), str(request.url)
+
+
 @dataclass
 class Site:
     """The state that the handlers share."""
@@ -87,6 +116,7 @@ class Site:
     files: Sequence[Root]
     link_secret: bytes | None
     refreshes: Refreshes = field(default_factory=Refreshes)
+    parts: SentParts = field(default_factory=SentParts)
 
     def anybody(self, handler: Handler) -> Handler:
         """A handler that needs no session."""
@@ -117,6 +147,7 @@ class Site:
 
         async def shown(request: Request, session: Session) -> Response:
             look = Look(self.database, self.refreshes.fresh_s(request))
+            self.database.expect(BADGES, look.fresh_s)
             await self.hide_secrets()
             return await self._answer(request, session, page, look, page.read(request, look))
 
@@ -164,11 +195,20 @@ class Site:
         """The answer with a page, from what was read for it."""
         leaves = self.access.signs_out
         await self.hide_secrets()
-        (badges,), _ = await self.database.rows(BADGES, {})
+        counts = await self.database.answer(BADGES, {}, look.fresh_s or FRESH_S)
         found = {**found, "too_old": await self.database.warning()}
+        times = ", ".join(f"sql;dur={one.took_s * 1000:.1f}" for one in look.statements[:20])
+        used = sorted([*look.used, counts.number])
+        again = "hx-request" in request.headers and status == 200 and not page.topics
+        again = again and not found["too_old"] and "cookies" not in found
+        if again and self.parts.has(request, session.person, used):
+            tag = request.headers["if-none-match"]
+            return Response(status_code=304, headers=_headers(True, times, tag))
+        (badges,) = counts.rows
         html = render.page(template, request, session, look, found, page, leaves, badges)
-        times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
         response = _tagged(request, html, status, times)
+        if again:
+            self.parts.note(request, session.person, used, response.headers["etag"])
         for name, value in found.get("cookies", {}).items():
             _remember(request, response, name, value)
         return response
@@ -258,15 +298,19 @@ def _tagged(request: Request, html: str, status: int, times: str) -> Response:
     partial = "hx-request" in request.headers
     body = render.live_part(html) if partial else html
     tag = '"' + hashlib.sha256(body.encode()).hexdigest()[:24] + '"'
-    headers = {
+    headers = _headers(partial, times, tag)
+    if partial and request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(body, status, headers)
+
+
+def _headers(partial: bool, times: str, tag: str) -> dict[str, str]:
+    return {
         "Cache-Control": "private, no-cache" if partial else "no-store",
         "Vary": "HX-Request, Cookie",
         "Server-Timing": times,
         "ETag": tag,
     }
-    if partial and request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
-    return HTMLResponse(body, status, headers)
 
 
 def _remember(request: Request, response: Response, name: str, value: str) -> None:

@@ -13,19 +13,19 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 
 from qwf_agent import __version__
 from qwf_agent.look import masking, query
 from qwf_agent.look.draw import words
-from qwf_agent.look.draw.visible import printed, visible, without_escapes
+from qwf_agent.look.draw.visible import printed, without_escapes
 from qwf_agent.web.drawings import log_lines
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import buttons
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.page import Page
+from qwf_agent.web.site.templating import Templates, finalized
 from qwf_agent.web.site.terms import TERMS
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -53,13 +53,16 @@ def page(
     template: str, request: Request, session: Session, look: Look, found: dict[str, Any],
     shown: Page, signs_out: bool, badges: dict[str, int],
 ) -> str:  # fmt: skip
-    """The whole HTML of a page."""
+    """The whole HTML of a page; for a refresh of an open tab, little more than its live part."""
     notices: list[tuple[str, str]] = []
-    if "hx-request" not in request.headers:  # a refresh of another tab would swallow them
+    whole = "hx-request" not in request.headers
+    if whole:  # a refresh of another tab would swallow them
         notices, session.notices = session.notices, []
+    zone = zone_named(request.cookies.get("qwf_zone"))
     return _ENVIRONMENT.get_template(template).render(
         found,
         request=request,
+        whole=whole,
         person=session.person,
         csrf=session.csrf,
         notices=notices,
@@ -73,8 +76,8 @@ def page(
         here=address(request),
         url=partial(url, request),
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
-        clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
-        zone=str(zone_named(request.cookies.get("qwf_zone"))),
+        clock=partial(clock, zone=zone),
+        zone=str(zone),
         menu=MENU,
         cell=request.app.state.cell,
         all_cells=all_cells(request),
@@ -125,8 +128,10 @@ def standing(template: str, request: Request, **found: Any) -> str:
 
 def url(request: Request, path: str, **query: Any) -> str:
     """The address of one of our paths, wherever the application is mounted."""
-    given = {name: value for name, value in query.items() if value not in (None, "")}
     root = str(request.scope.get("root_path", "")).rstrip("/")
+    if not query:
+        return root + path
+    given = {name: value for name, value in query.items() if value not in (None, "")}
     return root + path + ("?" + urlencode(given, doseq=True) if given else "")
 
 
@@ -194,13 +199,6 @@ def as_json(value: Any) -> str:
     return json.dumps(masking.masked(value), indent=2, ensure_ascii=False, default=str)
 
 
-def _shown(value: Any) -> Any:
-    """The text of a value in a page: unseen characters get a symbol."""
-    if value is None:
-        return ""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 def _choice(given: str | None, known: tuple[str, ...]) -> str:
     return given if given in known else known[0]
 
@@ -217,11 +215,12 @@ def _now() -> datetime:
     return datetime.now(timezone.utc)
 
 
-_ENVIRONMENT = Environment(
+_ENVIRONMENT = Templates(
     loader=FileSystemLoader(TEMPLATES),
     autoescape=True,
     undefined=StrictUndefined,
-    finalize=_shown,
+    finalize=finalized,
+    auto_reload=False,
     extensions=["jinja2.ext.do"],
     trim_blocks=True,
     lstrip_blocks=True,

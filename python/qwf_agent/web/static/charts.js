@@ -11,11 +11,11 @@
   // --- how it looks: the colours are those of the legend, in the theme of the page
   const colour = (element) => getComputedStyle(element).color;
   const faint = (given) => given.replace(/^rgb\((.*)\)$/, "rgba($1, 0.2)");
-  const clock = (at) => {
-    const when = new Date(at * 1000);
+  const clock = (at, step) => {
+    const when = new Date(at * 1000), second = step < 60 ? "2-digit" : undefined;
     return span > 86400
       ? when.toLocaleDateString([], {month: "short", day: "numeric"})
-      : when.toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", hour12: false});
+      : when.toLocaleTimeString([], {hour: "2-digit", minute: "2-digit", second, hour12: false});
   };
 
   function draw(figure) {
@@ -32,7 +32,7 @@
         y: {range: (_, low, high) => [0, unit === "%" ? 100 : Math.max(1, high * 1.1)]},
       },
       axes: [
-        {...axis, space: 70, size: 30, values: (_, splits) => splits.map(clock)},
+        {...axis, space: 70, size: 30, values: (_, splits, axis, room, step) => splits.map((at) => clock(at, step))},
         {...axis, size: 44, values: (_, splits) => splits.map((value) => `${value}${unit === "%" ? " %" : ""}`)},
       ],
       series: [{}, ...shown.map((line, number) => ({
@@ -50,7 +50,13 @@
     return {chart, figure, shown};
   }
   const data = (shown) => [load.at, ...shown.map((line) => load.lines[line.dataset.line] ?? [])];
-  const show = () => { for (const one of charts) one.chart.setData(data(one.shown)); };
+  const show = () => {
+    for (const one of charts) {
+      const lines = data(one.shown);
+      one.chart.setData(lines);
+      one.figure.toggleAttribute("data-empty", lines.slice(1).flat().every((value) => value == null));
+    }
+  };
   function redraw() {
     for (const one of charts) one.chart.destroy();
     charts = figures.map(draw);

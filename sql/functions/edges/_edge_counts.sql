@@ -1,7 +1,7 @@
--- Deploy qwf:functions/usual/_edge_counts
+-- Deploy qwf:functions/edges/_edge_counts
 -- Purpose: Returns how many times of a histogram are below each of the 17 edges of the metrics:
 --   0.001 * 1.2^(6n) seconds, every sixth of _histogram.
--- Called by: _add_totals, _histogram_series.
+-- Called by: what adds up the times of runs, and the table attempt_totals for those of attempts.
 
 begin;
 
