@@ -13,7 +13,10 @@ import gc
 import os
 import signal
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -21,6 +24,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import embedded
+from support.kept import Database, Databases
 from support.servers import Server, deployed, given_server, own_server
 
 pytest_plugins = ["qwf_agent.testing.plugin"]  # as users have it
@@ -48,6 +52,34 @@ LONG = (
 )  # fmt: skip
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Where nothing is compiled yet, let one process do it: the others wait, and load what it has
+    written. Each would take 13 s of the processor, and takes 5 s."""
+    given = getattr(session.config, "workerinput", None)
+    if given is None or given["workerid"] == "gw0" or compiled():
+        return
+    until = time.monotonic() + 120
+    while not collected(given).exists() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def compiled() -> bool:
+    """Return True if the last of the rooms is compiled."""
+    return any(Path(__file__).parent.glob("workflows/__pycache__/*pytest*"))
+
+
+def collected(given: dict[str, Any]) -> Path:
+    """The file that says that the first process has collected the tests."""
+    return Path(tempfile.gettempdir(), f"qwf-collected-{given['testrunuid']}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    given = getattr(session.config, "workerinput", None)
+    if given is not None and given["workerid"] == "gw0":
+        collected(given).unlink(missing_ok=True)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the long files first. Each process of pytest-xdist begins with as many tests of the list
     as the others, so each of these parts begins with its share of them."""
@@ -67,9 +99,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = ordered
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave thousands of tests out of every search for garbage."""
     gc.freeze()
+    given = getattr(session.config, "workerinput", None)
+    if given is not None and given["workerid"] == "gw0":
+        collected(given).touch()
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +126,20 @@ def template(server: Server) -> Iterator[str]:
     """Name of the database that fresh ones are cloned from."""
     with deployed(server) as executor:
         yield executor.template_dbname
+
+
+@pytest.fixture(scope="session")
+def databases(server: Server, template: str) -> Iterator[Databases]:
+    """Lends one database to one test after the other."""
+    with contextlib.closing(Databases(server, template)) as found:
+        yield found
+
+
+@pytest.fixture
+def kept(databases: Databases) -> Iterator[Database]:
+    """A database with the engine in it that is as new, and its sessions."""
+    with databases.lent() as database:
+        yield database
 
 
 @pytest.fixture

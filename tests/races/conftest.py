@@ -1,4 +1,4 @@
-"""Races: two or more sessions on a fresh database, in the order that the test dictates."""
+"""Races: two or more sessions on a clean database, in the order that the test dictates."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Any
 import psycopg
 import pytest
 
+from support.kept_fixtures import connect, db, dsn
+
 pytest.register_assert_rewrite("support.interleave")
 
 from support.interleave import Race  # noqa: E402  (after its asserts are rewritten)
+
+__all__ = ["connect", "db", "dsn", "race"]
 
 
 @pytest.fixture

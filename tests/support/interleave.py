@@ -134,9 +134,10 @@ class Session:
         until(lambda: self._watch(query, self.pid))
 
     def close(self) -> None:
-        self._watch("select pg_terminate_backend(%s)", self.pid)
+        """End what runs. The fixture that gave the session lets it forget the rest, or ends it."""
+        if self._running is not None and not self._running.done():
+            self._watch("select pg_terminate_backend(%s)", self.pid)
         self._thread.shutdown()
-        self.conn.close()
 
     def _watch(self, query: str, *args: Any) -> Any:
         row = self._watcher.execute(query, args).fetchone()  # type: ignore[arg-type]

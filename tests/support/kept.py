@@ -1,0 +1,144 @@
+"""Databases and sessions that one test after the other uses, each of which finds them as new.
+
+A session that is new compiles each function again, which takes most of the time of a short test,
+and so does a clone of a database. After a test, its rows are deleted, numbers begin again, and
+sessions forget what was set. A database is dropped if the test changed anything else in it: a
+function, a table, statistics; or left much. With QWF_TEST_ALL=1 each test has one of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+import psycopg
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.rows import tuple_row
+
+from support.servers import ROOT, Server, Session
+from support.thorough import THOROUGH
+
+TESTS = 1 if THOROUGH else 40  # of a database
+SESSIONS = 6  # that wait for the next test
+FORGET = (
+    b"close all; reset session authorization; reset all; select pg_advisory_unlock_all();"
+    b" discard sequences; discard temp"
+)
+SCHEMA = ROOT / "tests" / "support" / "kept.sql"
+OTHER_SESSIONS = """
+  select a.pid from pg_stat_activity a
+  where a.datname = current_database() and a.pid <> all (%s) and a.pid <> pg_backend_pid()
+    and a.backend_type in ('client backend', 'walsender', 'background worker')
+"""
+
+
+class Database:
+    """A clone of the template, and its sessions."""
+
+    def __init__(self, server: Server, template: str) -> None:
+        self._ends = contextlib.ExitStack()
+        janitor = self._ends.enter_context(server.database(server.new_name(), template))
+        self.dsn = server.dsn(janitor.dbname)
+        self.tests = 0
+        self._idle: list[Session] = []
+        self._given: list[Session] = []
+        self._keeper = psycopg.connect(self.dsn, autocommit=True, prepare_threshold=1)
+        self._ends.callback(self._keeper.close)
+
+    def connect(self) -> Session:
+        """A session, in autocommit, in which nothing is set."""
+        session = self._idle.pop() if self._idle else psycopg.connect(self.dsn, autocommit=True)
+        self._given.append(session)
+        return session
+
+    def clean(self) -> str | None:
+        """Make it as it was, with its sessions; returns why that cannot be."""
+        try:
+            self._take_back()
+            self._end_others()
+            self._keeper.execute("select kept.clean()")
+        except psycopg.Error as error:
+            return str(error)
+        return None
+
+    def drop(self) -> None:
+        for session in [*self._idle, *self._given]:
+            session.close()
+        self._ends.close()
+
+    def _take_back(self) -> None:
+        """Keep the sessions that can forget what was done in them; end the others."""
+        for session in self._given:
+            if len(self._idle) < SESSIONS and as_new(session):
+                self._idle.append(session)
+            else:
+                session.close()
+        self._given.clear()
+
+    def _end_others(self) -> None:
+        """End sessions that the test has left; wait for those that end."""
+        mine = [session.info.backend_pid for session in self._idle]
+        until = time.monotonic() + 10
+        while others := self._keeper.execute(OTHER_SESSIONS, [mine]).fetchall():
+            if time.monotonic() > until:
+                raise psycopg.OperationalError("sessions do not end")
+            self._keeper.execute(
+                "select pg_terminate_backend(p) from unnest(%s::int[]) p",
+                [[pid for (pid,) in others]],
+            )
+            time.sleep(0.002)
+
+
+def write_down(session: Session) -> None:
+    """Give a template what cleans its clones."""
+    session.execute(SCHEMA.read_bytes())
+
+
+def as_new(session: Session) -> bool:
+    """Let a session forget what was set in it; returns False if it cannot."""
+    if session.closed or session.broken:
+        return False
+    try:
+        if session.info.transaction_status != TransactionStatus.IDLE:
+            session.rollback()
+        if session.pgconn.exec_(b"select pg_listening_channels()").ntuples:
+            return False  # notifications may be on their way
+        result = session.pgconn.exec_(FORGET)
+        session.autocommit, session.row_factory = True, tuple_row
+        session.isolation_level = session.read_only = session.deferrable = None
+    except psycopg.Error:
+        return False
+    return (
+        result.status in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
+        and session.info.transaction_status == TransactionStatus.IDLE
+    )
+
+
+class Databases:
+    """Lends one database to one test after the other."""
+
+    def __init__(self, server: Server, template: str) -> None:
+        self._ends = contextlib.ExitStack()
+        filled = self._ends.enter_context(server.filled(template, write_down))
+        self._new: Callable[[], Database] = lambda: Database(server, filled)
+        self._clean: Database | None = None
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[Database]:
+        """A clean database."""
+        database, self._clean = self._clean or self._new(), None
+        try:
+            yield database
+        finally:
+            database.tests += 1
+            if database.tests < TESTS and database.clean() is None:
+                self._clean = database
+            else:
+                database.drop()
+
+    def close(self) -> None:
+        if self._clean is not None:
+            self._clean.drop()
+            self._clean = None
+        self._ends.close()
