@@ -3,6 +3,7 @@ with the tasks of the checks."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -25,14 +26,16 @@ def node_modules() -> Path:
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
     folder = ROOT / "build" / "node"
-    if not (folder / "node_modules" / "pg").is_dir():
-        folder.parent.mkdir(exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=folder.parent))
-        shutil.copy(CLIENTS / "node" / "package.json", draft)
-        install = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
-        subprocess.run(install, cwd=draft, check=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        draft.rename(folder)
+    folder.parent.mkdir(exist_ok=True)
+    with (folder.parent / "node.lock").open("w") as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)  # several processes run tests
+        if not (folder / "node_modules" / "pg").is_dir():
+            draft = Path(tempfile.mkdtemp(dir=folder.parent))
+            shutil.copy(CLIENTS / "node" / "package.json", draft)
+            install = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
+            subprocess.run(install, cwd=draft, check=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            draft.rename(folder)
     return folder / "node_modules"
 
 
