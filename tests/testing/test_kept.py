@@ -1,0 +1,66 @@
+"""A test that uses a database after another one finds it as new."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.kept import Database, Databases
+from support.planted_bugs import BUGS, put_in
+from support.servers import Server
+from support.thorough import THOROUGH
+
+MENDED = {
+    "a job": "select qwf.enqueue('t')",
+    "a setting of the engine": "update qwf.settings set affinity_max_wait = '1 s'",
+    "what a session sets": "set qwf.acting_for = 'somebody'; set timezone = 'Asia/Tokyo'",
+    "a temporary table": "create temp table jobs (id int)",
+    "an open transaction": "begin; select qwf.enqueue('t')",
+    "a clock": "create or replace function qwf.now() returns timestamptz language sql volatile"
+    " as 'select timestamptz ''2026-01-01Z'''",
+}
+NOT_MENDED = {
+    "a table": "create table public.more (id int)",
+    "a column": "alter table qwf.jobs add more int",
+    "statistics": "select qwf.enqueue('t'); analyze qwf.jobs",
+    "rights": "grant execute on function qwf.enqueue to public",
+    "a comment": "comment on table qwf.jobs is 'mine'",
+    "a function that is gone": "drop function qwf_test.travel(interval)",
+    "a setting of the database": "do $$ begin execute format("
+    "'alter database %I set timezone = ''Asia/Tokyo''', current_database()); end $$",
+}
+LOOK = """
+  select (select count(*) from qwf.jobs), (select s.affinity_max_wait from qwf.settings s),
+    current_setting('timezone'), current_setting('qwf.acting_for', true), qwf.now()::date,
+    to_regclass('pg_temp.jobs')
+"""
+
+
+@pytest.mark.skipif(THOROUGH, reason="each test has a database of its own")
+@pytest.mark.parametrize("left", MENDED)
+def test_nothing_is_left(databases: Databases, left: str) -> None:
+    with databases.lent() as database:
+        before = database.connect().execute(LOOK).fetchone()
+    with databases.lent() as database:
+        database.connect().execute(MENDED[left].encode())
+    with databases.lent() as again:
+        assert again is database
+        found = again.connect().execute(LOOK).fetchone()
+        assert before is not None
+        assert found is not None
+        assert [value or None for value in found] == [value or None for value in before]
+
+
+@pytest.mark.parametrize("left", NOT_MENDED)
+def test_a_database_that_is_not_as_new_is_dropped(kept: Database, left: str) -> None:
+    kept.connect().execute(NOT_MENDED[left].encode())
+    assert kept.clean() is not None
+
+
+def test_a_planted_bug_is_gone(kept: Database, server: Server) -> None:
+    function, text, bug = next(iter(BUGS.values()))
+    query = f"select pg_get_functiondef('{function}'::regproc)".encode()
+    before = kept.connect().execute(query).fetchone()
+    put_in(kept.dsn, function, text, bug)
+    assert kept.connect().execute(query).fetchone() != before
+    assert kept.clean() is None
+    assert kept.connect().execute(query).fetchone() == before
