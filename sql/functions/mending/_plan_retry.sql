@@ -50,9 +50,9 @@ begin
       case
         when v_named then case when n.node_id = p_from_node then 'it was named' end
         when n.compensates then 'it runs only if the run fails or is cancelled'
-        when m.resumes then format('%s; elements reused: %s of %s',
-          n.failed, m.reused, n.elements)
-        else coalesce(n.changed, n.failed,
+        else coalesce(n.changed,
+          n.failed || coalesce('; ' || _qwf.kept_below(
+            n.job_id, p_from_node, case when m.resumes then m.reused end), ''),
           b.node_id || case when b.job_id is null then ' is new' else ' runs again' end) end,
       coalesce(m.resumes, false) and not v_named,
       (n.changed is not null or f.idx is not null) and not v_named and not n.compensates

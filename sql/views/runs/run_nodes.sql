@@ -12,10 +12,17 @@ select
   case when j.status = 'completed' then 1 else j.progress end as progress,
   coalesce(left(j.progress_message, 200), case
     when j.elements is not null then (
-      select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
+      select case when n.repeat is null then _qwf.spell_enough((
+          select jsonb_object_agg(e.status, e.count) from (
+            select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
+          ) e), n.min_success)
+        else (
+          select _qwf.spell_turn(t.element, n.repeat -> 'max', t.status, t.run_at)
+          from qwf.jobs t where t.parent_id = j.id and t.element = j.elements - 1) end
       from qwf.graph_nodes n
-      join qwf.jobs t on t.parent_id = j.id and t.element = j.elements - 1
-      where n.graph_id = j.graph_id and n.idx = j.node_idx and n.repeat is not null)
+      where n.graph_id = j.graph_id and n.idx = j.node_idx and (n.repeat is not null
+        or n.stop_when_reached and j.status = 'completed'
+        and (j.failed_elements > 0 or j.remaining_deps > 0)))
     when j.status = 'scheduled' and j.attempt = 0
       then _qwf.spell_turn(null, null, j.status, j.run_at)
     when j.status = 'completed' and j.queue is null and (
@@ -35,7 +42,7 @@ select
   case when j.status = 'awaiting_input' then j.queued_at end as waits_since,
   case
     when j.elements is null then null
-    when j.status = 'completed' and j.failed_elements = 0
+    when j.status = 'completed' and j.failed_elements = 0 and j.remaining_deps = 0
       then jsonb_build_object('completed', j.elements)
     else coalesce((
       select jsonb_object_agg(e.status, e.count)
@@ -58,9 +65,9 @@ comment on column qwf.run_nodes.status is 'State of that job.';
 comment on column qwf.run_nodes.attempt is 'Number of its last attempt; 0: none yet.';
 comment on column qwf.run_nodes.progress is 'How far it is, from 0 to 1; null: it has not said.';
 comment on column qwf.run_nodes.message is
-  'The last message about its progress, cut to 200 characters; of a repeat, at which turn '
-  'it is; of a node that waits, when it starts or for which signal; of a question, that its '
-  'default was taken.';
+  'The last message about its progress, cut to 200 characters; of a repeat, at which turn it is; '
+  'of a map that had enough, how many elements it stopped; of a node that waits, when it starts or '
+  'for which signal; of a question, that its default was taken.';
 comment on column qwf.run_nodes.error is
   'Of its last error the line that says what is wrong, cut to 200 letters.';
 comment on column qwf.run_nodes.worker is 'Worker that had it last.';

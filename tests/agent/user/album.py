@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -51,3 +52,12 @@ def frame(job: Job, photo: str, gate: str) -> dict[str, str]:
     while not Path(gate).exists():
         time.sleep(0.05)
     return _work(job, "frame", photo)
+
+
+@app.task()
+def find(job: Job, photo: str, pattern: str) -> dict[str, str]:
+    """Takes a second, and fails unless the pattern matches the name."""
+    time.sleep(1)
+    if not re.search(pattern, photo):
+        raise PermanentError(f"no {pattern} in {photo}")
+    return _work(job, "find", photo)

@@ -168,7 +168,7 @@ def _line(box: GraphBox, state: str, counts: Mapping[str, int]) -> str:
     if not counts:
         progress = _progress(box.nodes[0]) if state == "running" else None
         return word if progress is None else f"{word} {progress:.0%}"
-    if box.kind == "map" and box.nodes[0].repeats and box.nodes[0].message:
+    if box.kind == "map" and box.nodes[0].message:
         return box.nodes[0].message
     total = sum(counts.values())
     done = counts.get("completed", 0) + counts.get("skipped", 0)
