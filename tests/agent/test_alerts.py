@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,11 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.look import links
-from qwf_agent.receivers import delivery
+from qwf_agent.receivers import delivery, mail
 from qwf_agent.receivers.config import Receiver
 from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import Database, StartAgent, run_agent, until
-from support.letterbox import PASSWORD, http_server, mail_server
+from support.letterbox import PASSWORD, http_server, mail_server, slow_server
 
 SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 FAILED = "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
@@ -275,6 +278,37 @@ def test_a_recipient_whom_the_server_refuses_is_said_and_the_others_get_the_mail
             with pytest.raises(kind, match=said[:3]):
                 delivery.deliver(to, message)
         assert mails.to == [[ada, eve]] * 2
+
+
+@pytest.mark.parametrize("stage", ["name", "greeting", "tls", "answer"])
+def test_a_mail_server_that_never_comes_to_an_end_is_left(
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sends a letter now and then, so no time-out passes: the whole message has its time."""
+    monkeypatch.setattr(mail, "SEND_S", 0.5)
+    monkeypatch.setattr(mail, "NAME_S", 0.1)
+    over = threading.Event()
+    if stage == "name":
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait(60))
+        monkeypatch.setattr(socket, "getfqdn", lambda *_: over.wait(60))
+    first = {"answer": b"220 ready\r\n250 hello\r\n", "tls": b"\x16\x03\x03\x40\x00"}
+    with slow_server(first.get(stage, b"")) as port:
+        scheme, tls = ("smtps", True) if stage == "tls" else ("smtp", False)
+        to = Receiver("ops", "mail", smtp=f"{scheme}://localhost:{port}", tls=tls, to=("a@b.c",))
+        began = time.monotonic()
+        with pytest.raises(TemporaryError, match=r"not sent within 0\.5 s \(localhost\)"):
+            delivery.deliver(to, {"id": "m1", "state": "test", "rule": "r"})
+        assert time.monotonic() - began < 10
+    over.set()
+
+
+def test_a_mail_server_that_parts_with_an_error_has_taken_the_mail(tmp_path: Path) -> None:
+    """The mail is not sent again."""
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        mails.at_quit = "421 too busy to part"
+        to = Receiver("ops", "mail", smtp=f"smtp://127.0.0.1:{port}", tls=False, to=("a@b.c",))
+        delivery.deliver(to, {"id": "m1", "state": "test", "rule": "r"})
+        assert len(mails.taken) == 1
 
 
 def test_what_others_wrote_calls_nobody_in_a_chat() -> None:

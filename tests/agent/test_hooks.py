@@ -122,6 +122,30 @@ def test_a_server_that_sends_a_letter_a_second_is_cut(monkeypatch: pytest.Monkey
         assert time.monotonic() - began < 5
 
 
+def test_a_server_of_names_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The time of a request is that of its name, too. The others wait for no such name."""
+    answer = threading.Event()
+    real = socket.getaddrinfo
+
+    def resolve(host: str, *args: Any, **more: Any) -> Any:
+        if host == "slow.example":
+            answer.wait(60)
+        return real("127.0.0.1" if host == "slow.example" else host, *args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    began = time.monotonic()
+    with http_server() as posts:
+        slow = posts.url.replace("127.0.0.1", "slow.example")
+        with pytest.raises(TemporaryError, match=r"slow\.example: no server of names answered"):
+            hooks.post(slow, {}, private=True, timeout_s=0.3)
+        hooks.post(posts.url, {}, private=True)
+        answer.set()
+        assert time.monotonic() - began < 10
+        assert len(posts.got) == 1, "an answer that comes late is not used"
+
+
 def drip(server: socket.socket) -> None:
     """Answer with headers that never end."""
     one, _ = server.accept()

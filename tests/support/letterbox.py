@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import email
 import email.message
@@ -10,6 +11,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,10 +34,19 @@ class Mails:
         self.drop = 0
         self.refusal: str | None = None  # what the server says to every password
         self.refused: dict[str, str] = {}  # what it says to a recipient
+        self.at_quit = "221 Bye"
+        self.holds = threading.Event()  # while it is set, it answers to no recipient
+        self.asked = 0  # recipients
+
+    async def handle_QUIT(self, _server: Any, _session: Any, _envelope: Any) -> str:
+        return self.at_quit
 
     async def handle_RCPT(
         self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any
     ) -> str:
+        self.asked += 1
+        while self.holds.is_set():  # noqa: ASYNC110 a thread sets it
+            await asyncio.sleep(0.01)
         if address in self.refused:
             return self.refused[address]
         envelope.rcpt_tos.append(address)
@@ -142,3 +153,21 @@ def http_server() -> Iterator[Posts]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@contextlib.contextmanager
+def slow_server(first: bytes) -> Iterator[int]:
+    """A server that says this, then a letter now and then, without an end; its port."""
+
+    def talk(server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            one, _ = server.accept()
+            with one:
+                one.sendall(first)
+                while True:
+                    one.sendall(b"2")
+                    time.sleep(0.05)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=talk, args=(server,), daemon=True).start()
+        yield server.getsockname()[1]

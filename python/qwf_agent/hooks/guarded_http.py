@@ -10,8 +10,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 TIMEOUT_S = 10.0
@@ -32,6 +32,7 @@ NOT_PUBLIC = tuple(map(ipaddress.ip_network, (
 )))  # fmt: skip
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -68,15 +69,16 @@ def request(
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
         raise Refused("no such port") from None
-    address = checked_address(host, port, private)
+    ends = time.monotonic() + timeout_s
+    address = checked_address(host, port, private, timeout_s)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = http.client.HTTPConnection(host, port)
-    ends = time.monotonic() + timeout_s
-    timer = threading.Timer(timeout_s, lambda: _cut(connection))
+    left_s = max(ends - time.monotonic(), 0.001)
+    timer = threading.Timer(left_s, lambda: _cut(connection))
     timer.daemon = True
     timer.start()
     try:
-        connection.sock = socket.create_connection((address, port), timeout_s)
+        connection.sock = socket.create_connection((address, port), left_s)
         if parts.scheme == "https":  # the timer can cut it while it shakes hands
             connection.sock = ssl.create_default_context().wrap_socket(
                 connection.sock, server_hostname=host, do_handshake_on_connect=False
@@ -99,11 +101,36 @@ def request(
         connection.close()
 
 
-def checked_address(host: str, port: int, private: bool) -> str:
+def within(timeout_s: float, act: Callable[[], T]) -> T:
+    """The result of `act`. What asks a server of names has no time-out of its own, so it runs in a
+    thread, which is left behind if it takes too long. Raises TimeoutError, and what `act`
+    raises."""
+    found: list[T] = []
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            found.append(act())
+        except Exception as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(max(timeout_s, 0))
+    if raised:
+        raise raised[0]
+    if not found:
+        raise TimeoutError
+    return found[0]
+
+
+def checked_address(host: str, port: int, private: bool, timeout_s: float = TIMEOUT_S) -> str:
     """An address of the host. If one is refused, all are: which one is used would be chance.
     Raises Refused, Unreachable."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = within(timeout_s, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+    except TimeoutError:
+        raise Unreachable(f"{host}: no server of names answered within {timeout_s:g} s") from None
     except (OSError, UnicodeError) as error:
         raise Unreachable(f"{host}: {error}") from None
     addresses = [str(one[4][0]).partition("%")[0] for one in found]

@@ -6,16 +6,22 @@ from __future__ import annotations
 import smtplib
 import socket
 import ssl
+import threading
+import time
+from contextlib import suppress
 from email.message import EmailMessage
 from email.utils import formatdate
 from urllib.parse import urlsplit
 
 from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.hooks.guarded_http import within
 from qwf_agent.receivers import text
 from qwf_agent.receivers.config import Receiver, user_of
 from qwf_agent.receivers.question_links import link_for
 
-TIMEOUT_S = 30.0
+SEND_S = 120.0  # for a message, whatever its server does; the job has 5 minutes
+TIMEOUT_S = 30.0  # without a word from the server
+NAME_S = 5.0  # for the name of this box
 AUTHENTICATION = 535
 
 
@@ -23,57 +29,73 @@ def send(receiver: Receiver, message: text.Message) -> None:
     """Send the message to each recipient; the same message has the same Message-ID in each try.
     If the server refuses some recipients, the others get it all the same. Raises TemporaryError,
     PermanentError."""
-    mails = _mails(receiver, message)
+    ends = time.monotonic() + SEND_S
+    own_name = _own_name()
+    sender = receiver.sender or f"qwf@{own_name}"
+    mails = _mails(receiver, message, sender)
     server = urlsplit(receiver.smtp)
     refused: dict[str, tuple[int, bytes]] = {}
     try:
-        with _connect(receiver) as smtp:
+        with _connect(receiver, own_name, ends) as smtp:
             password = receiver.password()
             if password is not None:
                 smtp.login(user_of(receiver.smtp), password)
             for to, mail in mails:
                 try:
-                    refused |= smtp.send_message(mail, receiver_address(receiver), to)
+                    refused |= smtp.send_message(mail, sender, to)
                 except smtplib.SMTPRecipientsRefused as error:  # all of this mail
                     refused |= error.recipients
+                if time.monotonic() >= ends:  # what was cut looks like the end of a reply
+                    raise TimeoutError
         if refused:
             raise smtplib.SMTPRecipientsRefused(refused)
-    except smtplib.SMTPAuthenticationError as error:  # some servers repeat what they got: a secret
+    except (OSError, smtplib.SMTPException) as error:
+        late = time.monotonic() >= ends
+        fatal, said = (False, f"not sent within {SEND_S:g} s") if late else _judged(error)
+        raise (PermanentError if fatal else TemporaryError)(f"{said} ({server.hostname})") from None
+
+
+def _judged(error: OSError | smtplib.SMTPException) -> tuple[bool, str]:
+    """Whether another try cannot help, and what to say of the error."""
+    if isinstance(error, smtplib.SMTPAuthenticationError):  # some servers repeat the password
         fatal = error.smtp_code >= 500 and error.smtp_code != AUTHENTICATION
-        _fail(fatal, server.hostname, f"{error.smtp_code} the user or password was refused")
-    except smtplib.SMTPRecipientsRefused as error:
+        return fatal, f"{error.smtp_code} the user or password was refused"
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
         codes = [code for code, _ in error.recipients.values()]
-        _fail(all(code >= 500 for code in codes), server.hostname, f"refused {codes}")
-    except smtplib.SMTPResponseException as error:
-        fatal = error.smtp_code >= 500
+        return all(code >= 500 for code in codes), f"refused {codes}"
+    if isinstance(error, smtplib.SMTPResponseException):
         said = error.smtp_error
         words = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        _fail(fatal, server.hostname, f"{error.smtp_code} {text.one_line(words)[:200]}")
-    except (OSError, smtplib.SMTPException) as error:
-        _fail(False, server.hostname, str(error) or type(error).__name__)
+        return error.smtp_code >= 500, f"{error.smtp_code} {text.one_line(words)[:200]}"
+    return False, str(error) or type(error).__name__
 
 
-def receiver_address(receiver: Receiver) -> str:
-    """The sender of its mails."""
-    return receiver.sender or f"qwf@{socket.getfqdn()}"
+def _own_name() -> str:
+    """The whole name of this box; the short one if no server of names answers."""
+    try:
+        return within(NAME_S, socket.getfqdn)
+    except TimeoutError:
+        return socket.gethostname()
 
 
-def _mails(receiver: Receiver, message: text.Message) -> list[tuple[list[str], EmailMessage]]:
+def _mails(
+    receiver: Receiver, message: text.Message, sender: str
+) -> list[tuple[list[str], EmailMessage]]:
     """The mails with their recipients: one for all, or one for each if each has a link of its
     own."""
     asks = message.get("kind") == "question_asked" and message.get("state") in ("open", "still")
     if not (receiver.answer and asks):
-        return [(list(receiver.to), _mail(receiver, message, list(receiver.to), "", None))]
+        return [(list(receiver.to), _mail(sender, receiver, message, list(receiver.to), "", None))]
     return [
-        ([one], _mail(receiver, message, [one], f".{at}", link_for(receiver, message, one)))
+        ([one], _mail(sender, receiver, message, [one], f".{at}", link_for(receiver, message, one)))
         for at, one in enumerate(receiver.to)
     ]
 
 
 def _mail(
-    receiver: Receiver, message: text.Message, to: list[str], part: str, answer: str | None
-) -> EmailMessage:
-    sender = receiver_address(receiver)
+    sender: str, receiver: Receiver, message: text.Message, to: list[str], part: str,
+    answer: str | None,
+) -> EmailMessage:  # fmt: skip
     domain = sender.rpartition("@")[2]
     thread = f"<{message.get('thread', message['id'])}@{domain}>"
     mail = EmailMessage()
@@ -88,15 +110,63 @@ def _mail(
     return mail
 
 
-def _connect(receiver: Receiver) -> smtplib.SMTP:
+class _Smtp(smtplib.SMTP):
+    """A connection that is cut when its time is over: a server that sends a letter now and then
+    never lets a time-out pass. With `context` it is encrypted from its first byte on."""
+
+    def __init__(
+        self, host: str, port: int, own_name: str, ends: float, context: ssl.SSLContext | None
+    ) -> None:
+        self._ends, self._context = ends, context
+        self._same: socket.socket | None = None  # the connection, also when TLS takes it over
+        self._timer: threading.Timer | None = None
+        greeting = own_name if "." in own_name else "[127.0.0.1]"
+        try:
+            super().__init__(host, port, greeting, timeout=TIMEOUT_S)
+        except BaseException:
+            self.close()
+            raise
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        """Connect, as smtplib asks for it."""
+        left_s = self._ends - time.monotonic()
+        opened = within(left_s, lambda: socket.create_connection((host, port), timeout))
+        self._same = opened.dup()
+        self._timer = threading.Timer(max(self._ends - time.monotonic(), 0), _cut, [self._same])
+        self._timer.daemon = True
+        self._timer.start()
+        if self._context is None:
+            return opened
+        return self._context.wrap_socket(opened, server_hostname=host)
+
+    def __exit__(self, *_error: object) -> None:
+        """Part from the server. What it says to that changes nothing: the mail is sent or not."""
+        with suppress(OSError, smtplib.SMTPException):
+            self.docmd("QUIT")
+        self.close()
+
+    def close(self) -> None:
+        super().close()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._same is not None:
+            self._same.close()
+
+
+def _cut(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def _connect(receiver: Receiver, own_name: str, ends: float) -> smtplib.SMTP:
     server = urlsplit(receiver.smtp)
     host = server.hostname or ""
     context = ssl.create_default_context(
         cafile=None if receiver.ca_file is None else str(receiver.ca_file)
     )
     if server.scheme == "smtps":
-        return smtplib.SMTP_SSL(host, server.port or 465, timeout=TIMEOUT_S, context=context)
-    smtp = smtplib.SMTP(host, server.port or 587, timeout=TIMEOUT_S)
+        return _Smtp(host, server.port or 465, own_name, ends, context)
+    smtp = _Smtp(host, server.port or 587, own_name, ends, None)
     try:
         if receiver.tls:
             smtp.starttls(context=context)
@@ -104,7 +174,3 @@ def _connect(receiver: Receiver) -> smtplib.SMTP:
         smtp.close()
         raise
     return smtp
-
-
-def _fail(fatal: bool, host: str | None, said: str) -> None:
-    raise (PermanentError if fatal else TemporaryError)(f"{said} ({host})")

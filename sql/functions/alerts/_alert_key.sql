@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/alerts/_alert_key
 -- Purpose: Returns which events of a rule are one alert: those with the same key.
 -- Guarantees: A question is always one by itself, and what ends it has the same key. An event
---   without a job and a run counts by its subject where others count by those. PostgreSQL inlines
+--   without a job and a run counts by its subject where others count by those. Of a label, the
+--   first 500 characters count: an index takes no more than 2,700 bytes. PostgreSQL inlines
 --   it.
 -- Called by: _fold_events.
 
@@ -16,7 +17,7 @@ as $$
   select case
     when p_by = 'event' then p_seq::text
     when p_by = 'rule' then ''
-    when starts_with(p_by, 'label.') then coalesce(p_labels ->> substr(p_by, 7), '')
+    when starts_with(p_by, 'label.') then coalesce(left(p_labels ->> substr(p_by, 7), 500), '')
     when p_by = 'run' and p_run is not null then 'run ' || p_run
     when p_counts_as = 'alert_failed' then coalesce(p_names ->> 'alert', '')
     when p_by = 'job' or p_by = 'subject' and (starts_with(p_kind, 'question')

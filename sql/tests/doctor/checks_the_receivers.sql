@@ -1,0 +1,36 @@
+-- A receiver that nobody has, one that is down, one that lost a message, a rule that raises.
+begin;
+select plan(6);
+
+create function pg_temp.finds() returns setof text language sql as $$
+  select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
+  from qwf.doctor(array['tick']) d
+  where d.level = 'fine' or d.says ~ 'receiver|^rule' $$;
+select qwf_test.set_now('2030-01-01');
+select alike(pg_temp.finds(), 'fine: %', 'all is well');
+select qwf.set_alert('bad', '{"when": ["overdue"], "do": {"receiver": "ops"}}');
+select qwf.test_alert('bad');
+select is(pg_temp.finds(), 'problem: no live agent has receiver ops; 1 messages wait -> '
+  'add [receiver.ops] to qwf.toml of an agent of queue qwf.alerts', 'nobody has it');
+create function pg_temp.try(p_state text) returns void language sql as $$
+  select qwf.finish(c.job_id, c.token, p_state, null, 'receiver ops: refused')
+  from qwf.register_worker('box', 'qwf.alerts', '{"slots": 1,
+    "labels": {"receiver.ops": "true"}}') w, qwf.claim('qwf.alerts', w, 1) c $$;
+select pg_temp.try('tempfail');
+select alike(pg_temp.finds(), 'fine: %', 'one try has failed, and the next comes soon');
+select qwf_test.travel('2 h'), qwf.register_worker('box', 'qwf.alerts',
+  '{"slots": 1, "labels": {"receiver.ops": "true"}}');
+select is(pg_temp.finds(), 'problem: 1 messages for receiver ops wait for another try, the oldest '
+  'for 2 h 00 min: receiver ops: refused -> see whether it works: qwf receivers --check ops, on '
+  'its box', 'it is down for long');
+select qwf.tick();
+select pg_temp.try('fatal');
+select is(pg_temp.finds(), 'problem: 1 messages for receiver ops were not delivered: receiver ops: '
+  'refused -> correct it, and deliver them: qwf retry job --failed --task qwf.send', 'given up');
+delete from qwf.jobs;
+update qwf.alerts set last_error = 'queue gone', last_error_at = qwf.now();
+select is(pg_temp.finds(), 'problem: rule bad cannot be applied: queue gone -> '
+  'correct it: qwf alert set bad RULE', 'a rule that raises');
+
+select * from finish();
+rollback;
