@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import psycopg
@@ -47,7 +50,8 @@ def keys(server: Server, keys: int, unfit: int, claims: int) -> Iterator[Sample]
             yield from beside_plain(base, batch, claims)
         took, _ = measure(base.dsn, {"unfit": 1}, claims // 2)
         yield from both(took["unfit"], f"claim of 1, {unfit:,} keys in front that do not fit")
-        yield last_turn(base, keys)
+        for sessions in (1, 4, 20):
+            yield last_turn(base, keys, sessions)
 
 
 def fill(
@@ -82,12 +86,8 @@ def measure(
             before = cpu_ms(conn)
             jobs = conn.execute(CLAIM, [queue, batches[queue]], prepare=True).fetchall()
             claimed[queue].append(cpu_ms(conn) - before)
-            done = [
-                {"job_id": job, "token": token, "outcome": "completed", "output": {}}
-                for job, token in jobs
-            ]
             before = cpu_ms(conn)
-            conn.execute(FINISH, [json.dumps(done)], prepare=True)
+            finish(conn, jobs)
             finished[queue].append(cpu_ms(conn) - before)
     for conn in conns.values():
         conn.close()
@@ -109,21 +109,39 @@ def both(took: list[float], what: str) -> Iterator[Sample]:
     yield Sample("keys", f"{what}, p99", statistics.quantiles(took, n=100)[98], "ms")
 
 
-def last_turn(base: Database, keys: int) -> Sample:
-    """How many jobs are handed out until each key has had one, per key: 1 is perfect turns."""
+def last_turn(base: Database, keys: int, sessions: int) -> Sample:
+    """How many jobs are handed out until each key has had one, per key: 1 is perfect turns.
+
+    The sessions claim one after the other, and finish at once.
+    """
     base.conn.execute("delete from qwf.jobs")
-    fill(base, "keyed", keys, 2, "customer")
+    fill(base, "keyed", keys, 4, "customer")
     base.conn.execute("vacuum analyze qwf.jobs")
     seen: set[str] = set()
     handed_out = 0
     begun = time.monotonic()
-    with psycopg.connect(base.dsn, autocommit=True) as conn:
-        conn.execute("set synchronous_commit = off")
-        while len(seen) < keys:
-            ids = [job for job, _ in conn.execute(CLAIM, ["keyed", 10], prepare=True).fetchall()]
+    with contextlib.ExitStack() as stack:
+        conns = [
+            stack.enter_context(psycopg.connect(base.dsn, autocommit=True)) for _ in range(sessions)
+        ]
+        for conn in itertools.cycle(conns):
+            conn.execute("set synchronous_commit = off")
+            jobs = conn.execute(CLAIM, ["keyed", 10], prepare=True).fetchall()
+            ids = [job for job, _ in jobs]
             names = conn.execute("select limit_by from qwf.jobs where id = any (%s)", [ids])
             seen |= {name for (name,) in names.fetchall()}
             handed_out += len(ids)
+            finish(conn, jobs)
+            if len(seen) == keys:
+                break
     more = {"seconds": time.monotonic() - begun}
-    what = "jobs until each key had one, per key"
+    what = f"jobs until each key had one, per key, {sessions} sessions"
     return Sample("keys", what, handed_out / keys, "times", more=more)
+
+
+def finish(conn: psycopg.Connection[tuple[Any, ...]], jobs: list[tuple[Any, ...]]) -> None:
+    """Complete claimed jobs."""
+    done = [
+        {"job_id": job, "token": token, "outcome": "completed", "output": {}} for job, token in jobs
+    ]
+    conn.execute(FINISH, [json.dumps(done)], prepare=True)

@@ -117,12 +117,20 @@ comment on type _qwf.line is
 
 create type _qwf.round as (
   queue text, worker qwf.workers, now timestamptz, light boolean, line _qwf.line, at bigint,
-  steps int, keys _qwf.limit_key[], jobs _qwf.picked[], last bigint, looked int, startable int);
+  steps int, keys _qwf.limit_key[], jobs _qwf.picked[], last bigint, looked int, startable int,
+  pinned boolean);
 comment on type _qwf.round is
   'A walk round the line of a queue. at: the place where it began; steps: how many keys it may '
   'still look at; keys: those that it has locked; jobs: what it has picked; last: the place that '
   'it has come to; looked: how many keys it has looked at; startable: how many jobs of limits with '
-  'a rate it may still pick, null: nobody counts.';
+  'a rate it may still pick, null: nobody counts; pinned: it has passed a key whose first job '
+  'waits for another host.';
+
+create type _qwf.turn as (setting text, slot int, shared bigint, at bigint);
+comment on type _qwf.turn is
+  'Where a claim goes on in the line of a queue. at: the place; slot: the number of the sequence '
+  'that keeps it for all sessions, null: none is free; shared: what that held; setting: the name '
+  'of the setting that keeps it for this session alone.';
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/lines/_find_skips
 -- Purpose: Finds the parts of a band that hold no waiting job and many entries of jobs that have
---   left, from the cursor on, and the places between them where jobs wait.
+--   left, from the turn on, and the places between them where jobs wait.
 -- Guarantees: Steps over 200 keys at most, and returns 50 skips at most.
 -- Called by: _keep_line.
 

@@ -2,7 +2,7 @@
 -- Purpose: Finds the parts of a line that hold no waiting job, and where the running jobs of its
 --   keys begin, after a claim that has passed much: while somebody holds a snapshot, vacuum leaves
 --   the entries of all jobs that have left in the index.
--- Guarantees: Looks at 200 keys of each band from the cursor on. Valid for 20 times as long as this
+-- Guarantees: Looks at 200 keys of each band from the turn on. Valid for 20 times as long as this
 --   took, at least 0.1 seconds and at most 1 second; dropped if it passed 500 entries or fewer. The
 --   floor of the running jobs of a key is read under its lock, and holds forever: see
 --   _pick_of_keys.

@@ -2,14 +2,15 @@
 -- Purpose: Finds the next keys of a line that seem to have room and a job that fits the worker.
 -- Guarantees: Steps from key to key, one probe of jobs_keyed each, whatever their number of jobs;
 --   only a key whose first job does not fit is looked through. Locks nothing, so _pick_of_keys
---   counts again. From p_from (exclusive) to p_to (inclusive). last: the place it has come to.
+--   counts again. From p_from (exclusive) to p_to (inclusive). last: the place it has come to;
+--   pinned: it has passed a key whose first job waits for another host.
 -- Called by: _waiting_keys, _walk_band.
 
 begin;
 
 create function _qwf.next_keys(
   p_round _qwf.round, p_band bigint, p_from bigint, p_to bigint, p_count int,
-  out keys _qwf.limit_key[], out last bigint, out steps int)
+  out keys _qwf.limit_key[], out last bigint, out steps int, out pinned boolean)
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -18,10 +19,10 @@ declare
   v_queue text := p_round.queue;
   v_worker qwf.workers := p_round.worker;
 begin
-  with recursive ring (place, name, head, n, fits) as (
-    select p_from, '', null::bigint, 0, false
+  with recursive ring (place, name, head, n, fits, pinned) as (
+    select p_from, '', null::bigint, 0, false, false
     union all
-    select k.place, k.name, k.head, r.n + 1, k.fits
+    select k.place, k.name, k.head, r.n + 1, k.fits, (r.pinned or k.host and not k.fits) is true
     from ring r
     left join lateral (
       select s.place, s.position from unnest(v_line.skips) s
@@ -29,6 +30,7 @@ begin
       limit 1) s on true
     left join lateral (  -- null: there is no further key
       select j.limit_place as place, j.limit_by as name, j.position as head,
+        j.requires ? 'host' as host,
         (j.light or not p_round.light) and _qwf.fits(j, v_worker, p_round.now) as fits
       from qwf.jobs j
       where _qwf.line_of(j) = v_queue and _qwf.band_of(j) = p_band
@@ -39,7 +41,7 @@ begin
       limit 1) k on true
     where r.n < p_round.steps and r.name is not null
   ), looked as (
-    select r.place, r.name, r.head, r.n, l.max_running, l.starts, l.per,
+    select r.place, r.name, r.head, r.n, r.pinned, l.max_running, l.starts, l.per,
       l.name is not null
       and (l.starts is null or coalesce(p_round.startable > 0, true) and not exists (
         select from qwf.limit_keys o
@@ -67,8 +69,8 @@ begin
     coalesce(array_agg((f.place, f.name, f.head, f.max_running, f.starts, f.per)::_qwf.limit_key
       order by f.n) filter (where f.good), '{}'),
     case when bool_or(f.place is null) then p_to else max(f.place) end,
-    max(f.n)
-    into keys, last, steps
+    max(f.n), coalesce(bool_or(f.pinned), false)
+    into keys, last, steps, pinned
   from found f;
 end $$;
 

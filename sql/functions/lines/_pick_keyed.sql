@@ -3,11 +3,11 @@
 -- Guarantees: Picks at most p_startable jobs of limits with a rate, and looks at 32 more keys then;
 --   null: no limit by key has a rate. The index of waiting jobs is the line, and the running jobs
 --   are the count: nothing is derived, so nothing can be stale. In a band the walk goes on from the
---   key that was served last. An ordinary claim needs two small statements: the first finds keys
---   that seem open and locks them, the second counts again under the locks and picks, as
---   _pick_of_keys does. If the jobs are too few, if a limit has a rate, and in a session that knows
---   something of the line, _walk_line goes on. Hands out nothing in an isolation above read
---   committed: an old snapshot cannot count.
+--   key that was served last, by whatever session: see _turn_owner. An ordinary claim needs two
+--   small statements: the first finds keys that seem open and locks them, the second counts again
+--   under the locks and picks, as _pick_of_keys does. If the jobs are too few, if a limit has a
+--   rate, and in a session that knows something of the line, _walk_line goes on. Hands out nothing
+--   in an isolation above read committed: an old snapshot cannot count.
 -- Locks: keys, tried only; queued jobs that nobody else has locked.
 -- Called by: _pick_special.
 
@@ -21,16 +21,15 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_cursor text := _qwf.cursor_name(p_queue, p_worker.id);
-  v_at bigint := _qwf.read_cursor(v_cursor);
+  v_owner bigint := _qwf.turn_owner(p_queue, p_worker, p_light_only, p_now);
+  v_slot int := _qwf.turn_slot(v_owner);
+  v_setting text := _qwf.turn_setting(p_queue, p_worker.id);
+  v_turn _qwf.turn := _qwf.read_turn(v_setting, v_slot);
   v_walked bigint := _qwf.index_entries_walked('qwf.jobs_keyed');
-  v_keys _qwf.limit_key[] := '{}';
-  v_jobs _qwf.picked[] := '{}';
-  v_band bigint;
-  v_looked int := 0;
-  v_came_to bigint;
-  v_came_round boolean;
-  v_last bigint;
+  v_keys _qwf.limit_key[] := '{}'; v_jobs _qwf.picked[] := '{}';
+  v_band bigint; v_looked int := 0;
+  v_came_to bigint; v_came_round boolean; v_last bigint;
+  v_pinned boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     return '{}';
@@ -38,12 +37,13 @@ begin
   if p_startable is null and coalesce(current_setting('qwf.lines', true), '') = '' then
     select coalesce(array_agg((t.place, t.name, t.head, t.max_running, null, null)::_qwf.limit_key)
         filter (where t.locked), '{}'), max(t.band), coalesce(max(t.n), 0),
-      (array_agg(t.place))[count(*)], coalesce(bool_or(t.part = 3), true)
-      into v_keys, v_band, v_looked, v_came_to, v_came_round
+      (array_agg(t.place))[count(*)], coalesce(bool_or(t.part = 3), true),
+      coalesce(bool_or(t.pinned), false)
+      into v_keys, v_band, v_looked, v_came_to, v_came_round, v_pinned
     from (
       select l.* from (
         select r.*, case when r.open then pg_try_advisory_xact_lock(r.place) end as locked
-        from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_at) r offset 0) l
+        from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_turn.at) r offset 0) l
       where l.locked or l.part = 3 or l.n = 256 limit least(p_count, 100)) t;
     select coalesce(array_agg(f.job), '{}'), v_keys[max(f.nth)].place into v_jobs, v_last
     from (
@@ -68,14 +68,15 @@ begin
     if cardinality(v_jobs) = p_count
       and _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 1000 + 10 * v_looked
     then
-      perform set_config(v_cursor, v_last::text, false);
+      perform _qwf.store_turn(v_turn, v_last, v_pinned);
       return v_jobs;
     end if;
   end if;
   return _qwf.walk_line(
-    (p_queue, p_worker, p_now, p_light_only, null, case when v_came_round then v_at
-      else coalesce(v_came_to, v_at) end, 0, v_keys, v_jobs, v_last, v_looked, p_startable),
-    v_band, v_came_round, v_walked, p_count, v_cursor);
+    (p_queue, p_worker, p_now, p_light_only, null, case when v_came_round then v_turn.at
+      else coalesce(v_came_to, v_turn.at) end, 0, v_keys, v_jobs, v_last, v_looked, p_startable,
+      v_pinned),
+    v_band, v_came_round, v_walked, p_count, v_turn);
 end $$;
 
 commit;

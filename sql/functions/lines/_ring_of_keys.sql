@@ -4,8 +4,9 @@
 -- Guarantees: Steps from key to key, one probe of jobs_keyed each, whatever their number of jobs;
 --   only a key whose first job does not fit is looked through. Looks at 256 keys at most. Locks
 --   nothing. Rows without a name: the walk begins (n is 0), comes to the end of the line (part is
---   2), has come round (part is 3). One statement without a pinned search_path, so that the planner
---   puts it into the query that reads it, and that reads no more keys than it needs.
+--   2), has come round (part is 3). pinned: it has passed a key whose first job waits for another
+--   host. One statement without a pinned search_path, so that the planner puts it into the query
+--   that reads it, and that reads no more keys than it needs.
 -- Called by: _pick_keyed.
 
 begin;
@@ -13,22 +14,25 @@ begin;
 create function _qwf.ring_of_keys(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_light_only boolean, p_at bigint)
 returns table (
-  band bigint, place bigint, name text, head bigint, n int, part int, max_running int, open boolean)
+  band bigint, place bigint, name text, head bigint, n int, part int, max_running int, open boolean,
+  pinned boolean)
 language sql stable
 as $$
-  with recursive ring (band, place, name, head, fits, n, part) as (
-    (select _qwf.band_of(j), p_at, null::text, null::bigint, false, 0, 1
+  with recursive ring (band, place, name, head, fits, n, part, pinned) as (
+    (select _qwf.band_of(j), p_at, null::text, null::bigint, false, 0, 1, false
     from qwf.jobs j
     where _qwf.line_of(j) = p_queue and j.limit_place is not null
       and j.status in ('queued', 'running')
     order by _qwf.line_of(j), _qwf.band_of(j) limit 1)
     union all
     select r.band, coalesce(k.place, -9223372036854775808), k.name, k.head, k.fits, r.n + 1,
-      case when k.place is null then r.part + 1 else r.part end
+      case when k.place is null then r.part + 1 else r.part end,
+      (r.pinned or k.host and not k.fits) is true
     from ring r
     left join lateral (
       select j.limit_place as place, j.limit_by as name, j.position as head,
-        (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now) as fits
+        (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now) as fits,
+        j.requires ? 'host' as host
       from qwf.jobs j
       where _qwf.line_of(j) = p_queue and _qwf.band_of(j) = r.band
         and (j.limit_place, j.position) > (r.place, 9223372036854775807)
@@ -48,7 +52,8 @@ as $$
       select from qwf.jobs j
       where _qwf.line_of(j) is null and _qwf.band_of(j) is null and j.limit_place = r.place
         and j.limit_by = r.name and j.status in ('queued', 'running')
-      limit l.max_running) c)
+      limit l.max_running) c),
+    r.pinned
   from ring r
   left join qwf.limits l on l.name = split_part(r.name, ':', 1) and l.keyed
 $$;

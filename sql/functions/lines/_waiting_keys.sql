@@ -15,7 +15,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round _qwf.round := (
-    p_queue, p_worker, p_now, p_light_only, null, null, 100, '{}', '{}', null, 0, null);
+    p_queue, p_worker, p_now, p_light_only, null, null, 100, '{}', '{}', null, 0, null, false);
   v_first record;
 begin
   if cardinality(p_keyed) >= 10 then

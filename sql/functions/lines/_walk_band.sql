@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/lines/_walk_band
--- Purpose: Picks jobs of a band of a line, key by key, from the cursor of the session round to it.
+-- Purpose: Picks jobs of a band of a line, key by key, from the turn of the line round to it.
 -- Guarantees: Gives each key its share, and what is left then to the same keys. Counts the running
 --   jobs of a key under its lock only. Locks at most 100 keys, and those only that seem to have
 --   room and a job: so a claim that stays open delays no other key, and the locks of all claims fit
@@ -16,7 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_round _qwf.round := p_round;
-  v_part int := 1;  -- from the cursor to the end, then from the beginning to the cursor
+  v_part int := 1;  -- from the turn to the end, then from the beginning to the turn
   v_from bigint := p_round.at;
   v_want int;
   v_next record;
@@ -34,6 +34,7 @@ begin
       v_from := v_next.last;
       v_round.steps := v_round.steps - v_next.steps;
       v_round.looked := v_round.looked + v_next.steps;
+      v_round.pinned := v_round.pinned or v_next.pinned;
       exit when cardinality(v_keys) = v_want or v_round.steps <= 0;
       v_part := v_part + 1;
       v_from := -9223372036854775808;

@@ -15,7 +15,7 @@ begin;
 
 create function _qwf.walk_line(
   p_round _qwf.round, p_band bigint, p_came_round boolean, p_walked bigint, p_count int,
-  p_cursor text)
+  p_turn _qwf.turn)
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -47,7 +47,7 @@ begin
     exit when v_band is null;
     v_round := _qwf.walk_band(v_round, v_band, p_count);
   end loop;
-  perform set_config(p_cursor, coalesce(v_round.last, v_round.at)::text, false);
+  perform _qwf.store_turn(p_turn, coalesce(v_round.last, v_round.at), v_round.pinned);
   if not v_rests and v_round.looked > 500 and cardinality(v_round.jobs) < p_count then
     v_line.rest := v_now + least(20 * (qwf.now() - v_now), '1 s');
     perform _qwf.store_line(p_round.queue, v_worker, v_line, v_now);
