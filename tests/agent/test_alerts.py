@@ -112,8 +112,16 @@ def test_a_question_is_answered_from_the_mail(
         start("--queue", "qwf.alerts", fresh=True, QWF_LINK_SECRET=given)
         base.one("select qwf.register_workflow(%s)", json.dumps({"name": "w", "steps": [
             {"id": "ask", "kind": "input", "widget": "confirm", "prompt": "Go on?"}]}))  # fmt: skip
-        base.one("select qwf.enqueue_run('w', notify => 'ada')")
-        until(lambda: len(mails.taken) == 2, "the mails")
+        for _ in range(3):  # a box that is busy with other tests has three tries
+            mails.taken.clear()
+            mails.to.clear()
+            base.conn.execute("select qwf.cancel_run(id) from qwf.runs where finished_at is null")
+            began = time.monotonic()
+            base.one("select qwf.enqueue_run('w', notify => 'ada')")
+            until(lambda: len(mails.taken) == 2, "the mails")
+            if (took := time.monotonic() - began) < 3:
+                break
+        assert took < 3, "a question is on a phone in 3 s"
         assert sorted(mails.to) == [["ada@example.org"], ["bob@example.org"]]
         for mail, to in zip(mails.taken, mails.to, strict=True):
             (token,) = [

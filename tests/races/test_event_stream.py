@@ -156,3 +156,5 @@ def test_every_event_is_read_once_and_in_order(
     assert [event.seq for event in found] == list(range(1, len(written) + 2))
     assert sorted(str(event.subject) for event in found[:-1]) == sorted(written)
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []
+    if node is None:
+        pytest.skip("node is not installed: only the reader in Python was tried")

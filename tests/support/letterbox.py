@@ -125,7 +125,7 @@ def mail_server(folder: Path, tls: bool = True) -> Iterator[tuple[Mails, int, Pa
 
 
 @contextlib.contextmanager
-def http_server() -> Iterator[Posts]:
+def http_server(port: int = 0) -> Iterator[Posts]:
     """A web server that keeps what it gets."""
     posts = Posts()
 
@@ -145,7 +145,7 @@ def http_server() -> Iterator[Posts]:
         def log_message(self, *_args: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     posts.port = server.server_address[1]
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

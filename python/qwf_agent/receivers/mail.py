@@ -56,7 +56,7 @@ def send(receiver: Receiver, message: text.Message) -> None:
 
 
 def _judged(error: OSError | smtplib.SMTPException) -> tuple[bool, str]:
-    """Whether another try cannot help, and what to say of the error."""
+    """True if another try cannot help, and what to say of the error."""
     if isinstance(error, smtplib.SMTPAuthenticationError):  # some servers repeat the password
         fatal = error.smtp_code >= 500 and error.smtp_code != AUTHENTICATION
         return fatal, f"{error.smtp_code} the user or password was refused"

@@ -1,12 +1,13 @@
 -- Deploy qwf:functions/alerts/_apply_changes
 -- Purpose: Counts events in the alerts of their subjects: opens them, or lets them go on, or open
 --   again; after a good end and nothing bad, an alert closes when its calm time is over.
--- Guarantees: One statement for all rules and subjects, which finds each alert once. Times count
---   from now, not from the event: what got its number late is told, too. An alert opens when more
---   than more_than events have happened within `within`. The first message is due after `for`. One
---   that opens again less than `repeat` after its last message is silent until then. If an alert is
---   erased or pruned at the same moment, a new one counts the events. A good end never puts off a
---   close; a question has no calm time.
+-- Guarantees: One statement for all rules and subjects, which finds each alert once, by its rule and
+--   key: with "=" and "closed_at is null", statistics of a table that was empty made it read all
+--   alerts for each change. Times count from now, not from the event: what got its number late is
+--   told, too. An alert opens when more than more_than events have happened within `within`. The
+--   first message is due after `for`. One that opens again less than `repeat` after its last message
+--   is silent until then. If an alert is erased or pruned at the same moment, a new one counts the
+--   events. A good end never puts off a close; a question has no calm time.
 -- Locks: the alerts; the caller has locked the row of event_numbers.
 -- Called by: _try_rules.
 
@@ -32,8 +33,8 @@ begin
     update qwf.open_alerts o set close_at = least(o.close_at,
       p_now + case when o.kind = 'question_asked' then '0' else c.calm end)
     from change c
-    where c.bad = 0 and o.rule = c.rule and o.key = c.key and o.opened_at is not null
-      and o.closed_at is null
+    where c.bad = 0 and o.rule = any (array[c.rule]) and o.key = any (array[c.key])
+      and num_nulls(o.opened_at, o.closed_at) = 1 and o.opened_at is not null
   ), updated as (
     update qwf.open_alerts o set
       subject = c.subject, kind = c.kind, last_at = c.last_bad, last_seq = c.last_seq,
@@ -58,7 +59,8 @@ begin
             o.closed_at is null and o.opened_at is not null as opened) a) m
         cross join lateral (select not m.opened
           and (c.more_than = 0 or cardinality(m.recent) > c.more_than) as opens) s)
-    from change c where c.bad > 0 and o.rule = c.rule and o.key = c.key
+    from change c
+    where c.bad > 0 and o.rule = any (array[c.rule]) and o.key = any (array[c.key])
     returning c.place
   )
   insert into qwf.open_alerts (rule, key, subject, kind, opened_at, recent, events, first_at,
