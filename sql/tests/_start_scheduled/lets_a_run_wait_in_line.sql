@@ -20,6 +20,7 @@ select results_eq('select result, reopened from qwf.firings', 'select null::text
   'a retry in line opens the firing again');
 select is_empty('select * from qwf.check_invariants()', 'invariants');
 select qwf.cancel_run(id) from qwf.runs where finished_at is null;
+select qwf.enable_schedule('x', false);
 select qwf.drop_limit('etl');
 select throws_ok(format('select qwf.retry_run(%s)', id), 'QW001', 'no such limit',
   'without its limit it would wait for ever')
