@@ -101,3 +101,12 @@ def test_a_claim_that_ends_late_does_not_move_the_turn_back(race: Race) -> None:
     assert race.one(find).endswith(",-5,)")
     race.rows(store, late, 300)
     assert race.one(find).endswith(",-5,)")
+
+
+def test_a_claim_that_finds_nothing_writes_nothing(race: Race) -> None:
+    fill(race, 5, 3)
+    assert len(claim(race, 100)) == 10  # now all keys are full
+    race.begin()
+    assert claim(race) == []
+    assert race.one("select pg_current_xact_id_if_assigned()") is None
+    race.rollback()
