@@ -126,11 +126,11 @@ comment on type _qwf.round is
   'a rate it may still pick, null: nobody counts; pinned: it has passed a key whose first job '
   'waits for another host.';
 
-create type _qwf.turn as (setting text, slot int, shared bigint, at bigint);
+create type _qwf.turn as (owner bigint, slot int, shared bigint, own bigint);
 comment on type _qwf.turn is
-  'Where a claim goes on in the line of a queue. at: the place; slot: the number of the sequence '
-  'that keeps it for all sessions, null: none is free; shared: what that held; setting: the name '
-  'of the setting that keeps it for this session alone.';
+  'Where a claim goes on in the line of a queue. owner: as in turn_owner_0; slot: the number of '
+  'the sequence that keeps it for all sessions, null: none is free; shared: what that held; own: '
+  'the place that counts instead, because this session keeps one of its own.';
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);

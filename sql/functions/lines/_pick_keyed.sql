@@ -23,8 +23,8 @@ as $$
 declare
   v_owner bigint := _qwf.turn_owner(p_queue, p_worker, p_light_only, p_now);
   v_slot int := _qwf.turn_slot(v_owner);
-  v_setting text := _qwf.turn_setting(p_queue, p_worker.id);
-  v_turn _qwf.turn := _qwf.read_turn(v_setting, v_slot);
+  v_turn _qwf.turn := _qwf.read_turn(v_owner, v_slot);
+  v_at bigint := coalesce(v_turn.own, v_turn.shared, 0);
   v_walked bigint := _qwf.index_entries_walked('qwf.jobs_keyed');
   v_keys _qwf.limit_key[] := '{}'; v_jobs _qwf.picked[] := '{}';
   v_band bigint; v_looked int := 0;
@@ -43,7 +43,7 @@ begin
     from (
       select l.* from (
         select r.*, case when r.open then pg_try_advisory_xact_lock(r.place) end as locked
-        from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_turn.at) r offset 0) l
+        from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_at) r offset 0) l
       where l.locked or l.part = 3 or l.n = 256 limit least(p_count, 100)) t;
     select coalesce(array_agg(f.job), '{}'), v_keys[max(f.nth)].place into v_jobs, v_last
     from (
@@ -68,13 +68,13 @@ begin
     if cardinality(v_jobs) = p_count
       and _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 1000 + 10 * v_looked
     then
-      perform _qwf.store_turn(v_turn, v_last, v_pinned);
+      v_last := _qwf.store_turn(v_turn, v_last, v_pinned);
       return v_jobs;
     end if;
   end if;
   return _qwf.walk_line(
-    (p_queue, p_worker, p_now, p_light_only, null, case when v_came_round then v_turn.at
-      else coalesce(v_came_to, v_turn.at) end, 0, v_keys, v_jobs, v_last, v_looked, p_startable,
+    (p_queue, p_worker, p_now, p_light_only, null, case when v_came_round then v_at
+      else coalesce(v_came_to, v_at) end, 0, v_keys, v_jobs, v_last, v_looked, p_startable,
       v_pinned),
     v_band, v_came_round, v_walked, p_count, v_turn);
 end $$;

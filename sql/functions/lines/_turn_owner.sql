@@ -13,8 +13,12 @@ create function _qwf.turn_owner(
 returns bigint
 language sql stable
 as $$
-  select (hashtextextended(row(p_queue, p_light_only, p_worker.project, p_worker.tasks,
-      p_worker.models, p_worker.vram_mb, p_worker.labels - 'host')::text, 0) & 2147483647) << 32
+  select ((hashtextextended(p_queue, case when p_light_only then 1 else 0 end)
+      # coalesce(hashtextextended(p_worker.project, 2), 2)
+      # coalesce(hash_array_extended(p_worker.tasks, 3), 3)
+      # coalesce(hash_array_extended(p_worker.models, 4), 4)
+      # coalesce(hashint4extended(p_worker.vram_mb, 5), 5)
+      # coalesce(jsonb_hash_extended(p_worker.labels - 'host', 6), 6)) & 2147483647) << 32
     | (date_part('epoch', p_now) / 60)::bigint
 $$;
 

@@ -47,7 +47,9 @@ begin
     exit when v_band is null;
     v_round := _qwf.walk_band(v_round, v_band, p_count);
   end loop;
-  perform _qwf.store_turn(p_turn, coalesce(v_round.last, v_round.at), v_round.pinned);
+  if v_round.last <> p_round.at then  -- a claim that finds nothing writes nothing
+    perform _qwf.store_turn(p_turn, v_round.last, v_round.pinned);
+  end if;
   if not v_rests and v_round.looked > 500 and cardinality(v_round.jobs) < p_count then
     v_line.rest := v_now + least(20 * (qwf.now() - v_now), '1 s');
     perform _qwf.store_line(p_round.queue, v_worker, v_line, v_now);
