@@ -57,6 +57,7 @@ def test_a_job_shows_its_whole_history(
     ):
         assert part in shown, shown
     assert "signal 9.0" not in shown
+    assert "avoid host" not in shown  # that is over
     assert "line 10\n" not in shown
     (second,) = [line for line in shown.splitlines() if "attempt 2  error" in line]
     assert second.endswith("  first failure")

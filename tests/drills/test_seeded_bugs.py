@@ -68,6 +68,25 @@ WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
         "loose",
         [("keep_warm", {"apart": 67, "priority": 100})],
     ),
+    "a run in line that failed is not tried again": (
+        "inner",
+        [
+            (
+                "enqueue_run",
+                {
+                    "workflow": 0,
+                    "skip": True,
+                    "priority": 50,
+                    "key": None,
+                    "once": False,
+                    "wait": None,
+                },
+            ),
+            ("claim", {"worker": 0, "count": 1, "lease": None}),
+            ("finish", {"bodies": [(0, "error", None)], "jam": False}),
+            ("work", {"worker": 0, "count": 1, "output": None, "jam": False}),  # its clean-up
+        ],
+    ),
     "a signal answers though it does not fit": (
         "signalled",
         [

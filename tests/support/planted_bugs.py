@@ -151,6 +151,11 @@ BUGS = {
         "where o.name = j.limit_by",
         "where false",
     ),
+    "a run in line that failed is not tried again": (
+        "_qwf.report_runs",
+        "where r.id = f.run_id and f.status = 'failed'",
+        "where r.id = f.run_id and false",
+    ),
     "an answered question goes on waiting": (
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",

@@ -389,5 +389,6 @@ def _redundant(job: Row, attempts: Sequence[Row]) -> dict[str, None]:
     usual = {"on_failure": "fail", "priority": 100, "run_next": False, "light": False}
     gone = [name for name, value in usual.items() if job[name] == value]
     gone += [] if job["status"] == "running" else ["claimed_by"]
+    gone += [] if job["status"] in {"queued", "scheduled"} else ["avoid_host"]
     gone += ["last_error"] if any(attempt["error"] for attempt in attempts[-1:]) else []
     return dict.fromkeys(gone)

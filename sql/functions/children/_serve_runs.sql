@@ -3,8 +3,8 @@
 -- Guarantees: Bounded by rows of nodes: it stops after p_nodes of them, with at least one run. What
 --   was picked beyond that is only locked, and stays queued. New runs start together. If that
 --   fails, or the job had a run before, each starts in a subtransaction of its own: a bad one ends
---   alone. Does nothing inside itself: what starts while it runs may queue runs, which the loop
---   picks. Returns 100 or more only if there may be more.
+--   alone, and a run in line that cannot go on fails. Does nothing inside itself: what starts while
+--   it runs may queue runs, which the loop picks. Returns 100 or more only if there may be more.
 -- Locks: permits of limits, queued jobs, runs above that have not started, if they are free; then
 --   as _report_runs.
 -- Notifies: sleepers of the queues of the first nodes.
@@ -63,6 +63,9 @@ begin
         perform _qwf.end_attempts(
           array[(j.id, j.token, 'fatal', null, v_served.error, '{}')::_qwf.report])
         from qwf.jobs j where j.id = v_rest[1].id and v_served.error is not null;
+        perform _qwf.end_run(r.id, 'failed', v_served.error, true)  -- it waited in line
+        from qwf.runs r join qwf.jobs j on j.id = r.parent_id
+        where j.id = v_rest[1].id and j.run_id is null and v_served.error is not null;
       end if;
       v_spent := v_spent + v_new.nodes;
       v_rest := v_rest[v_new.count + 1 :];

@@ -13,7 +13,7 @@ as $$
     when p_status <> 'failed' or p_parent_id is null then 'run_ended'
     when exists (
       select from qwf.jobs j cross join qwf.settings s
-      where j.id = p_parent_id and j.run_id is null
+      where j.id = p_parent_id and j.run_id is null and j.finished_at is null
         and j.failures + 1 < coalesce(j.max_attempts, s.error_attempts)) then 'retried'
     else 'run_ended' end
 $$;

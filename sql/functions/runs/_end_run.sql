@@ -7,7 +7,7 @@
 --   ends.
 -- Locks: the caller has locked the run.
 -- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events,
---   _stop_children.
+--   _serve_runs, _stop_children.
 
 begin;
 

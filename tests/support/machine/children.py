@@ -38,7 +38,44 @@ class Children(State):
             output = self._output_of(run) if outcome == "completed" else None
             error = None if outcome == "completed" else "the run ended"
             reports[job.id] = Report(job.id, str(job.token), outcome, output, error)
-        return bool(reports) and bool(self._conclude(list(reports.values())))
+        self.depth += 1  # those in line go on before anything is served
+        self._conclude([r for r in reports.values() if self.jobs[r.job].run is None])
+        for run in runs:
+            if run.in_line and not run.live:
+                self._go_on_in_line(run, self.jobs[run.parent or 0])
+        self.depth -= 1
+        steps = [r for r in reports.values() if self.jobs[r.job].run is not None]
+        return bool(steps) and bool(self._conclude(steps))
+
+    def _go_on_in_line(self, run: Run, place: Job) -> None:
+        """A run in line that is over leaves the line, unless it is to be tried again."""
+        if place.status not in ("queued", "scheduled") or place.id in self.locked_jobs:
+            return
+        if run.status == "cancelled":
+            self._close(place, "cancelled")
+        elif run.status == "failed":
+            self._wait_in_line(run)
+
+    def _wait_in_line(self, run: Run) -> None:
+        run.status, run.started, run.finished_at, run.ending = "queued", False, None, None
+        run.deadline = None
+
+    def _line_up_again(self, run: Run, again: list[Job]) -> int:
+        """It waits in line once more; the nodes that run again count as cancelled until then."""
+        for job in again:
+            if set(job.node.after) & {one.node.name for one in again}:
+                self._forget_elements(run, job)
+            if job.status != "failed":
+                job.status, job.finished_at = "cancelled", job.finished_at or self.now
+        if run.nodes:
+            self._sleep(run)
+        self._wait_in_line(run)
+        place = self.jobs[run.parent or 0]
+        place.failures = place.losses = 0
+        place.finished_at = place.run_at = None
+        self._queue(place)
+        self._apply(run, [])
+        return len(again) or sum(not node.takes_back for node in expand(run.workflow))
 
     def _output_of(self, run: Run) -> Json:
         """The outputs of its last nodes in one object."""
@@ -94,7 +131,8 @@ class Children(State):
     def _serve(self, job: Job) -> Run | None:
         """The run of the next attempt at a step: another try goes on with the last run."""
         old = self._last_run(job)
-        if old is not None and old.status == "completed":
+        in_line = old is not None and old.in_line
+        if old is not None and old.status == "completed" and not in_line:
             old = None
         if old is not None and (
             old.id in self.locked_runs
@@ -102,11 +140,16 @@ class Children(State):
         ):
             job.status, job.run_at, job.jittered = "scheduled", self.now + LATER, True
             return None
+        if in_line and old is not None and not old.live:
+            self._close(job, "cancelled")
+            return None
         job.attempt += 1
         job.status, job.run_next, job.worker = "running", False, WORKER
         job.token, job.lease_until = f"engine {job.id} {job.attempt}", FOR_EVER
         if old is None:
             return self._insert_child(job)
+        if in_line:
+            job.context = old.context
         again = self._changes(old, job.context)
         if (
             (self.jammed and again)
@@ -114,6 +157,9 @@ class Children(State):
             or self._refuses_below(old, again, None)
         ):
             self._conclude([Report(job.id, str(job.token), "fatal", error="it cannot go on")])
+            if in_line:
+                old.status, old.started, old.ending = "failed", True, None
+                old.finished_at = self.now
             return None
         self._resume_child(job, old)
         return old
@@ -129,16 +175,23 @@ class Children(State):
         run.parent, run.parent_attempt = job.id, job.attempt
         run.deadline = self._until(job, run)
         self.runs[run.id] = run
+        self._insert_nodes(run, self._unnamed_nodes(run), None)
+        return run
+
+    def _unnamed_nodes(self, run: Run) -> dict[str, int]:
         nodes = {}
         for node in expand(run.workflow):
             self.unnamed -= 1
             nodes[node.name] = self.unnamed
-        self._insert_nodes(run, nodes, None)
-        return run
+        return nodes
 
     def _resume_child(self, job: Job, run: Run) -> None:
         """Run again what failed, and what reads a value of the context that has changed."""
         run.parent_attempt, run.priority = job.attempt, job.priority
+        if not run.nodes:  # it has waited in line
+            run.deadline = self._until(job, run)
+            self._insert_nodes(run, self._unnamed_nodes(run), None)
+            return
         again = self._changes(run, job.context)
         run.context = job.context
         if again:
@@ -150,10 +203,9 @@ class Children(State):
 
     def _until(self, job: Job, run: Run) -> datetime | None:
         """The earliest of its own deadline, the timeout of the step and the deadline above."""
-        assert job.run is not None
         own, least = DEADLINES.get(run.workflow), job.node.seconds
         ends = [self.now + timedelta(seconds=s) for s in (own, least) if s is not None]
-        above = self.runs[job.run].deadline
+        above = None if job.run is None else self.runs[job.run].deadline
         return min([*ends, *([above] if above else [])], default=None)
 
     def _changes(self, run: Run, context: Json) -> list[Job]:

@@ -87,8 +87,11 @@ class Enqueueing(State):
         run_at: datetime | None,
         got: int,
         jobs: dict[str, int],
+        line: Node | None = None,
+        line_job: int = 0,
     ) -> int | Refused:
-        """`jobs` is the job of each node, as the database says."""
+        """`jobs` is the job of each node, `line_job` that of its place in line, as the database
+        says."""
         if not self._has_limits(workflow):
             return NOT_FOUND
         holder = self._run_key_holder(workflow, key)
@@ -97,6 +100,13 @@ class Enqueueing(State):
         run = Run(self._fresh(got, self.runs), workflow, "queued", priority, context, key, once)
         run.run_at = run_at
         self.runs[run.id] = run
+        if line is not None:
+            run.parent, run.in_line = self._fresh(line_job, self.jobs), True
+            place = Job(line_job, "queued", "run", line.queue, priority, node=line)
+            self.jobs[line_job] = place
+            self._queue(place)
+            self._apply(run, [])
+            return run.id
         if workflow in DEADLINES:
             run.deadline = max(run_at or self.now, self.now) + self._time(workflow)
         self._insert_nodes(run, jobs, run_at)

@@ -168,7 +168,8 @@ class FanOut(State):
 
     def _assess(self, run: Run) -> None:
         """Judge a run by the states of its nodes."""
-        if not run.live:
+        place = self.jobs.get(run.parent or 0) if run.in_line else None
+        if not run.live or (place is not None and place.status in ("queued", "scheduled")):
             return
         states = {self.jobs[job_id].status for job_id in run.nodes.values()}
         if states <= OVER:

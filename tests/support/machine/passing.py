@@ -39,17 +39,18 @@ class Passing(State):
             and all(self.jobs[job_id].status in OVER for job_id in run.nodes.values())
             and not self._may_go_on(run)
         ]
-        jobs = [
-            job
-            for job in self.jobs.values()
-            if job.run is None and job.finished_at is not None and job.finished_at < old
-        ]
-        jobs = [job for job in jobs if job.id not in self.locked_jobs]
         count = len(runs)
         self._delete_runs_below([job_id for run in runs for job_id in run.nodes.values()])
         runs = [run for run in runs if run.id in self.runs]
         for run in runs:
             del self.runs[run.id]
+        lines = {run.parent for run in self.runs.values() if run.in_line}
+        jobs = [
+            job
+            for job in self.jobs.values()
+            if job.run is None and job.finished_at is not None and job.finished_at < old
+        ]
+        jobs = [job for job in jobs if job.id not in self.locked_jobs | lines]
         gone = {job_id for run in runs for job_id in run.nodes.values()} | {job.id for job in jobs}
         for job_id in gone:
             del self.jobs[job_id]

@@ -7,7 +7,7 @@ from typing import Any
 
 from support.machine.engine_model import Model
 from support.machine.state import require
-from support.machine.workflows import ENGINE
+from support.machine.workflows import ENGINE, expand
 
 SILENT = """
 select j.id from qwf.jobs j
@@ -73,4 +73,5 @@ def progress_of(model: Model, run_id: int) -> tuple[int, ...]:
     states = [job.status for job in jobs]
     done = nodes.count("completed") + nodes.count("skipped")
     waiting = states.count("awaiting_input")
-    return (run_id, done, len(nodes), nodes.count("failed"), states.count("running"), waiting)
+    of = len(nodes) or len(expand(model.runs[run_id].workflow))  # it waits in line
+    return (run_id, done, of, nodes.count("failed"), states.count("running"), waiting)

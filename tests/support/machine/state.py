@@ -174,6 +174,7 @@ class Run:
     run_at: datetime | None = None
     parent: int | None = None  # the step that it runs for, and which attempt
     parent_attempt: int = 0
+    in_line: bool = False  # its parent is no step but how it waits in line
     deadline: datetime | None = None
     ending: str | None = None  # how it will end once clean-up is done
     started: bool = False

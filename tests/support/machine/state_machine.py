@@ -276,6 +276,12 @@ INFO: list[Json] = [  # what workers say about themselves
 ]
 # model, MiB of VRAM, labels
 NEEDS: list[Any] = [("m", None, {}), ("n", 100, {}), ("m", 100, FAST), (None, None, FAST)]
+# Runs with priority 50 that wait in line, and how.
+IN_LINE = {"inner", "inner_late", "inner_takes_back", "parent_takes_back"}
+LINES = {
+    skip: Node("run", (), workflow="", limit="line", max_attempts=2, backoff=[wait])
+    for skip, wait in ((False, 0), (True, 10))
+}
 CHORES = ["read", "lapse", "promote_due", "promote_due", "drain_outbox", "tick", "tick", "prune"]
 HOLDING = ["lock", "lock", "answer", "cancel", "claim", "finish"]
 CHANGES = [  # priority, queue, seconds from now
@@ -348,14 +354,15 @@ class Machine(RuleBasedStateMachine):
 
     def runs_begun(self) -> int:
         """How many runs there are that are no steps of others."""
-        return sum(run.parent is None for run in self.model.runs.values())
+        return sum(run.parent is None or run.in_line for run in self.model.runs.values())
 
     def free_jobs(self, *states: str) -> list[int]:
-        """Jobs whose run, too, nobody holds."""
+        """Jobs whose run, too, nobody holds; not those with which runs wait in line."""
         return [
             job_id
             for job_id in self.jobs(*states)
             if job_id not in self.model.locked_jobs
+            and (self.model.jobs[job_id].run or self.model.jobs[job_id].queue != ENGINE)
             and self.model.jobs[job_id].run not in self.model.locked_runs
         ]
 
@@ -394,7 +401,9 @@ class Machine(RuleBasedStateMachine):
             key = None if self.opened else key  # else it might wait for the open transaction
             once = once and key is not None
             name = pick(self.workflows, workflow)
-            enqueue_run(main, name, skip, priority, key, once, wait)
+            plain = key is None and wait is None and not self.opened
+            line = LINES[skip] if plain and priority == 50 and name in IN_LINE else None
+            enqueue_run(main, name, skip, priority, key, once, wait, line)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS)
     @rule(
@@ -677,6 +686,9 @@ class Machine(RuleBasedStateMachine):
         if not (jobs := self.free_jobs("failed", "cancelled") or self.free_jobs()):
             return
         job_id = pick(jobs, number)
+        run = main.model.runs.get(main.model.jobs[job_id].run or 0)
+        if run is not None and run.in_line:
+            return  # no node is named of a run that waits in line again
         got = main.one("select qwf.retry_job(%s)::text", job_id) or None
         wanted = main.model.retry_job(job_id)
         require(got == wanted, "retry_job answers", got, wanted)
@@ -692,7 +704,9 @@ class Machine(RuleBasedStateMachine):
         if not (runs := self.free_runs("completed", "failed", "cancelled") or self.free_runs()):
             return
         run = main.model.runs[pick(runs, number)]
-        named = [] if main.model.locked_runs else run.nodes  # it may wait for runs below
+        named = (
+            [] if main.model.locked_runs or run.in_line else run.nodes
+        )  # it may wait for runs below
         retry_run(main, run.id, pick([None, None, *named], which))
 
     def _run_next(self, main: Session, number: int, which: int) -> None:
@@ -955,22 +969,32 @@ def enqueue_run(
     key: str | None = None,
     once: bool = False,
     wait: timedelta | None = None,
+    line: Node | None = None,
 ) -> None:
     context = {"skip": True} if skip else {}
     run_at = None if wait is None else s.model.now + wait
     got = s.one(
         "select qwf.enqueue_run(%s, context => %s, priority => %s, key => %s, once => %s,"
-        " run_at => %s)",
+        " run_at => %s, limit_by => %s, max_attempts => %s, backoff => %s)",
         workflow,
         Jsonb(context),
         priority,
         key,
         once,
         run_at,
+        line and line.limit,
+        line and line.max_attempts,
+        line and Jsonb(line.backoff),
     )
     query = "select node_id, id from qwf.jobs where run_id = %s and parent_id is null order by id"
-    jobs = {} if isinstance(got, Refused) else dict(s.rows(query, got))
-    wanted = s.model.enqueue_run(workflow, context, priority, key, once, run_at, got, jobs)
+    jobs, place = {}, 0
+    if line is not None:
+        place = s.one("select parent_id from qwf.runs where id = %s", got)
+    elif not isinstance(got, Refused):
+        jobs = dict(s.rows(query, got))
+    wanted = s.model.enqueue_run(
+        workflow, context, priority, key, once, run_at, got, jobs, line, place
+    )
     require(got == wanted, "enqueue_run answers", got, wanted)
 
 
