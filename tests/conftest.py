@@ -136,9 +136,10 @@ def databases(server: Server, template: str) -> Iterator[Databases]:
 
 
 @pytest.fixture
-def kept(databases: Databases) -> Iterator[Database]:
-    """A database with the engine in it that is as new, and its sessions."""
-    with databases.lent() as database:
+def kept(databases: Databases, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database with the engine in it that is as new, or new if the test is marked `fresh`."""
+    fresh = request.node.get_closest_marker("fresh") is not None
+    with databases.fresh() if fresh else databases.lent() as database:
         yield database
 
 

@@ -14,7 +14,10 @@ from click.testing import CliRunner
 from psycopg.types.json import Jsonb
 
 from qwf_agent.cli import qwf as command
+from support.kept_fixtures import connect, db, dsn
 from support.welcome import OPTIONS, PIPELINE, WORKFLOW, Cli
+
+__all__ = ["connect", "db", "dsn"]
 
 # Node modules import each other as the package `streetview`, as agents do.
 ROOT = Path(__file__).resolve().parents[2]

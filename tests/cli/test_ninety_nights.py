@@ -81,7 +81,7 @@ def lines(text: str) -> list[list[str]]:
 
 
 def test_ninety_nights_are_backfilled_corrected_and_resumed(
-    on_db: Cli, db: Db, tmp_path: Path
+    on_db: Cli, db: Db, tmp_path: Path, wide: None
 ) -> None:
     """The terminal says before and after what happens: of the nights that failed, only the wrong
     node and those that follow run again, and each night's effect is there once."""

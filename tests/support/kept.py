@@ -62,7 +62,7 @@ class Database:
             return str(error)
         return None
 
-    def drop(self) -> None:
+    def close(self) -> None:
         for session in [*self._idle, *self._given]:
             session.close()
         self._ends.close()
@@ -135,10 +135,16 @@ class Databases:
             if database.tests < TESTS and database.clean() is None:
                 self._clean = database
             else:
-                database.drop()
+                database.close()
+
+    @contextlib.contextmanager
+    def fresh(self) -> Iterator[Database]:
+        """A new database that no other test gets."""
+        with contextlib.closing(self._new()) as database:
+            yield database
 
     def close(self) -> None:
         if self._clean is not None:
-            self._clean.drop()
+            self._clean.close()
             self._clean = None
         self._ends.close()

@@ -59,6 +59,9 @@ returns table (name text, number bigint, age integer) language sql as $$
   select 'schemas', count(*), min(age(n.xmin)) from pg_namespace n
   where n.nspname !~ '^pg_(toast_)?temp_'
   union all
+  select 'rights of the database', hashtext(concat(d.datacl, d.datallowconn, d.datconnlimit)), null
+  from pg_database d where d.datname = current_database()
+  union all
   select 'settings of the database', count(*), null from pg_db_role_setting s
   join pg_database d on d.oid = s.setdatabase and d.datname = current_database()
   union all

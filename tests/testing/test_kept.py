@@ -25,6 +25,8 @@ NOT_MENDED = {
     "rights": "grant execute on function qwf.enqueue to public",
     "a comment": "comment on table qwf.jobs is 'mine'",
     "a function that is gone": "drop function qwf_test.travel(interval)",
+    "rights of the database": "do $$ begin execute format("
+    "'revoke all on database %I from public', current_database()); end $$",
     "a setting of the database": "do $$ begin execute format("
     "'alter database %I set timezone = ''Asia/Tokyo''', current_database()); end $$",
 }

@@ -17,7 +17,10 @@ from starlette.applications import Starlette
 
 from support import logins, visitors
 from support.browser import Pages, chromium, served
+from support.kept_fixtures import connect, db, dsn
 from support.servers import Server
+
+__all__ = ["connect", "db", "dsn"]
 
 
 @pytest.fixture(scope="module")

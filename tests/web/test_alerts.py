@@ -112,6 +112,7 @@ def test_an_admin_sets_tests_and_drops_a_rule(visit: Visit, db: Db) -> None:
         assert visit(level).do("set_alert", name="x", rule=rule).status_code == 403
 
 
+@pytest.mark.fresh
 def test_the_menu_counts_open_alerts(visit: Visit, db: Db) -> None:
     """On every page, and on a phone behind More."""
     badge = '<span class="count bad" data-count="alerts"{}>{}</span>'

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import psycopg
+import pytest
 from click.testing import CliRunner
 
 from qwf_agent.cli import qwf
@@ -14,6 +15,8 @@ from support.made_jobs import claim, finish, start_run, worker
 from support.visitors import Visit
 
 Db = psycopg.Connection[Any]
+
+pytestmark = pytest.mark.fresh  # what the page has found out about a database serves for a while
 
 
 def test_what_is_wrong_comes_first_with_its_remedy(visit: Visit, db: Db) -> None:
