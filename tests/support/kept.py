@@ -52,6 +52,13 @@ class Database:
         self._given.append(session)
         return session
 
+    def lives(self) -> bool:
+        """Return False if its sessions were cut, as by a test that has stopped the server."""
+        with contextlib.suppress(psycopg.Error):
+            self._keeper.execute("select 1")
+            return True
+        return False
+
     def clean(self) -> str | None:
         """Make it as it was, with its sessions; returns why that cannot be."""
         try:
@@ -127,7 +134,11 @@ class Databases:
     @contextlib.contextmanager
     def lent(self) -> Iterator[Database]:
         """A clean database."""
-        database, self._clean = self._clean or self._new(), None
+        database, self._clean = self._clean, None
+        if database is not None and not database.lives():
+            database.close()
+            database = None
+        database = database or self._new()
         try:
             yield database
         finally:

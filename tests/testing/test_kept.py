@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from support.kept import Database, Databases
@@ -50,6 +51,20 @@ def test_nothing_is_left(databases: Databases, left: str) -> None:
         assert before is not None
         assert found is not None
         assert [value or None for value in found] == [value or None for value in before]
+
+
+@pytest.mark.skipif(THOROUGH, reason="each test has a database of its own")
+def test_a_database_whose_sessions_were_cut_is_not_lent(databases: Databases) -> None:
+    with databases.lent() as database:
+        name = database.connect().info.dbname
+    with psycopg.connect(database.dsn, autocommit=True) as cutting:
+        cutting.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+            " where datname = %s and pid <> pg_backend_pid()", [name]
+        )  # fmt: skip
+    with databases.lent() as another:
+        assert another is not database
+        assert another.connect().execute("select 1").fetchone() == (1,)
 
 
 @pytest.mark.parametrize("left", NOT_MENDED)
