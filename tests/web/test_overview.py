@@ -274,6 +274,16 @@ def test_jobs_that_cannot_start_are_named_with_what_helps(visit: Visit, db: Db) 
     assert "Run it next" not in page
 
 
+def test_a_queue_that_holds_jobs_is_named_though_its_jobs_could_not_be_checked(
+    visit: Visit, db: Db
+) -> None:
+    made_jobs.enqueue(db, "send", queue="mail")
+    db.execute("alter function qwf.find_unassignable rename to slow")
+    page = visit("operator").text("/")
+    assert "Jobs that cannot start" in page
+    assert "no live worker serves the queue" in page
+
+
 def test_workers_that_are_off_are_named_where_jobs_wait_for_them(visit: Visit, db: Db) -> None:
     made_jobs.worker(db, "default")
     db.execute("select qwf.worker_control('box-a', 'default', 'off')")
