@@ -277,7 +277,7 @@ def test_jobs_that_cannot_start_are_named_with_what_helps(visit: Visit, db: Db) 
 def test_a_queue_that_holds_jobs_is_named_though_its_jobs_could_not_be_checked(
     visit: Visit, db: Db
 ) -> None:
-    made_jobs.enqueue(db, "send", queue="mail")
+    made_jobs.enqueue(db, "send")
     db.execute("alter function qwf.find_unassignable rename to slow")
     page = visit("operator").text("/")
     assert "Jobs that cannot start" in page
