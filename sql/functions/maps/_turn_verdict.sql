@@ -22,7 +22,9 @@ begin
     into v_turn
   from qwf.jobs m
   join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
-  join qwf.jobs t on t.parent_id = m.id and t.element = m.elements - 1
+  cross join lateral (  -- not a join: on a small table that would read all turns of the map
+    select t.element, t.status, t.output, t.last_error from qwf.jobs t
+    where t.parent_id = m.id and t.element = m.elements - 1 limit 1) t
   cross join lateral _qwf.scope(m.run_id, n.ref_nodes, n.ref_files, n.reads_run) s
   where m.id = p_map;
   if v_turn.status in ('failed', 'cancelled') then

@@ -41,7 +41,8 @@ select qwf.submit_input(run.id, 'sure', 'true') from run;
 select is(qwf_test.works(9, '%book%'), 'take:ok book:ok give:ok unsure:ok',
   'a run of a step that fails takes back its own first, then the run above does');
 select results_eq('select p.node_id, p.verdict, p.because from run, qwf.retry_plan(run.id) p', $$
-  values ('sure', 'runs again', 'it was taken back by unsure'), ('pay', 'runs again', 'it failed'),
+  values ('sure', 'runs again', 'it was taken back by unsure'), ('pay', 'runs again',
+      'it failed; run ' || (select max(id) from qwf.runs) || ' goes on'),
     ('ship', 'runs again', 'it was cancelled'),
     ('refund', 'skipped', 'it runs only if the run fails or is cancelled'),
     ('unsure', 'skipped', 'it runs only if the run fails or is cancelled') $$,
