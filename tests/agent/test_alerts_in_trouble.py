@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -138,7 +139,8 @@ def test_a_receiver_that_is_down_for_two_hours_gets_its_messages_later(
         )
         pass_to(minute)
     said = base.one(doctor)
-    assert said.startswith("3 messages for receiver ops wait for another try, the oldest for 2 h")
+    waits = "3 messages for receiver ops wait for another try, the oldest for"
+    assert re.match(f"{waits} (2 h|1 h 40 min)", said), said  # of the first pass, or the second
     assert "refused" in said
     with http_server(port) as posts:
         pass_to(240)
