@@ -18,7 +18,7 @@ from qwf_agent.receivers import delivery, mail
 from qwf_agent.receivers.config import Receiver
 from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import Database, StartAgent, run_agent, until
-from support.letterbox import PASSWORD, http_server, mail_server, slow_server
+from support.letterbox import PASSWORD, configure, http_server, mail_server, slow_server
 
 SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 FAILED = "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
@@ -30,11 +30,6 @@ def secret(folder: Path, name: str, text: str) -> Path:
     file.write_text(text)
     file.chmod(0o600)
     return file
-
-
-def configure(folder: Path, text: str) -> None:
-    (folder / "qwf.toml").write_text(text)
-    (folder / "qwf.toml").chmod(0o600)
 
 
 def deliver(start: StartAgent) -> Any:
@@ -286,6 +281,37 @@ def test_a_recipient_whom_the_server_refuses_is_said_and_the_others_get_the_mail
             with pytest.raises(kind, match=said[:3]):
                 delivery.deliver(to, message)
         assert mails.to == [[ada, eve]] * 2
+
+
+def test_the_next_try_goes_only_to_recipients_who_do_not_have_the_mail(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """The server refuses one of two for now. The database knows no address."""
+    ada, bob = "ada@example.org", "bob@example.org"
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        configure(
+            tmp_path,
+            f"""
+            [receiver.ops]
+            kind = "mail"
+            smtp = "smtp://127.0.0.1:{port}"
+            tls = false
+            to = ["{ada}", "{bob}"]
+        """,
+        )
+        mails.refused = {bob: "451 later"}
+        deliver(start)
+        rule(base, "ops")
+        fail_a_job(base)
+        waits = "select count(*) from qwf.jobs where task = 'qwf.send' and status = 'scheduled'"
+        until(lambda: base.one(waits) == 1, "the next try")
+        assert ada not in base.one("select value::text from qwf.checkpoints")
+        mails.refused = {}
+        base.one("select qwf.change_job(id, run_at => qwf.now()) from qwf.jobs"
+                 " where task = 'qwf.send'")  # fmt: skip
+        until(lambda: mails.to == [[ada], [bob]], "a mail for each, once")
+        assert len({mail["Message-ID"] for mail in mails.taken}) == 1
+        assert base.invariants() == []
 
 
 @pytest.mark.parametrize("stage", ["name", "greeting", "tls", "answer"])

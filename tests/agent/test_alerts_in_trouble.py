@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import psycopg
 
 from support.harness import Database, StartAgent, until
-from support.letterbox import http_server, mail_server
+from support.letterbox import configure, http_server, mail_server
 
 FLOW = {
     "name": "nightly",
@@ -29,16 +28,12 @@ LATER = """
 create or replace function qwf.now() returns timestamptz language sql volatile
 as $$ select pg_catalog.clock_timestamp() + interval '{} min' $$
 """
+UNNUMBERED = "select count(*) from _qwf.event_log where seq is null"
 DUE = """
 select count(*) from qwf.jobs
 where task = 'qwf.send' and (status in ('queued', 'running')
   or status = 'scheduled' and run_at <= qwf.now())
 """
-
-
-def configure(folder: Path, text: str) -> None:
-    (folder / "qwf.toml").write_text(text)
-    (folder / "qwf.toml").chmod(0o600)
 
 
 def test_agents_that_are_killed_while_runs_fail_send_a_mail_of_each(
@@ -128,7 +123,8 @@ def test_a_receiver_that_is_down_for_two_hours_gets_its_messages_later(
     def pass_to(minute: int) -> None:
         base.conn.execute(LATER.format(minute))  # type: ignore[arg-type]
         base.conn.execute("update qwf.workers set last_seen = qwf.now()")  # it lives, as before
-        base.one("select qwf.tick()")
+        base.one("select qwf.tick()")  # it does nothing if the agent ticks at this moment
+        until(lambda: base.one(UNNUMBERED) == 0, f"the events of minute {minute}")
         until(lambda: base.one(DUE) == 0, f"the tries of minute {minute}")
 
     for minute in range(0, 121, 20):
@@ -139,11 +135,12 @@ def test_a_receiver_that_is_down_for_two_hours_gets_its_messages_later(
         )
         pass_to(minute)
     said = base.one(doctor)
-    waits = "3 messages for receiver ops wait for another try, the oldest for"
-    assert re.match(f"{waits} (2 h|1 h 40 min)", said), said  # of the first pass, or the second
+    waits = "3 messages for receiver ops wait for another try, the oldest for 2 h"
+    assert said.startswith(waits), said
     assert "refused" in said
     with http_server(port) as posts:
         pass_to(240)
+        until(lambda: len(posts.got) >= 6, "the messages")
         messages = [json.loads(post.body) for post in posts.got]
         assert sorted((one["state"], one["subject"]) for one in messages) == [
             (state, task) for state in ("open", "resolved") for task in ("clean", "copy", "load")

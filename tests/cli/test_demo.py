@@ -189,8 +189,8 @@ def test_refuses_a_folder_without_photographs(qwf: Cli, tmp_path: Path) -> None:
 def test_there_is_one_page_and_it_is_started_and_stopped_whatever_happens(
     dsn: str, template: str, server: Server, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that start it at once share it. One that was killed is started again, one for another
-    database takes its place, and one that hangs is killed."""
+    """Three calls at once start one page. A page that was killed is started again, a page for
+    another database replaces it, and a page that hangs is killed."""
     with ThreadPoolExecutor() as pool:
         (first,) = set(pool.map(lambda _: page.start(home, dsn, home), range(3)))
     (process,) = pages_of(home)

@@ -96,6 +96,12 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return cert, key
 
 
+def configure(folder: Path, text: str) -> None:
+    """Write the qwf.toml of a box, which nobody else may read: it may hold secrets."""
+    (folder / "qwf.toml").write_text(text)
+    (folder / "qwf.toml").chmod(0o600)
+
+
 @contextlib.contextmanager
 def mail_server(folder: Path, tls: bool = True) -> Iterator[tuple[Mails, int, Path]]:
     """A mail server: what it has taken, its port, and its certificate. With `tls` it wants STARTTLS

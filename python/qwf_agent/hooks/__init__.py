@@ -79,7 +79,7 @@ def sign(body: bytes, secret: str | bytes | Sequence[bytes], id: str) -> dict[st
 
 def check(reply: Reply, url: str) -> None:
     """Return for a reply of success. Raises TemporaryError, PermanentError."""
-    host = urlsplit(url).netloc  # no more of it: the rest may be a secret
+    host = urlsplit(url).netloc.rpartition("@")[2]  # the rest may be a secret
     if 200 <= reply.status < 300:
         return
     if 300 <= reply.status < 400:

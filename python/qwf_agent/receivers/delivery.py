@@ -9,15 +9,16 @@ import subprocess
 from typing import Any
 
 from qwf_agent import config
-from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.app import Checkpoint, PermanentError, TemporaryError
 from qwf_agent.receivers import text
 from qwf_agent.receivers.config import Receiver, read_receivers
 
 COMMAND_S = 60.0
+PING = {"v": 1, "id": "ping", "state": "test", "rule": "ping"}
 FATAL_CODES = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: retrying cannot help
 
 
-def send(receiver: str, message: dict[str, Any] | None = None) -> None:
+def send(receiver: str, message: dict[str, Any] | None = None, *, checkpoint: Checkpoint) -> None:
     """Deliver a message; a ping needs none. qwf.toml and the secrets are read anew, so they can
     change while the agent runs. Raises TemporaryError if another try may help, else
     PermanentError, both naming the receiver."""
@@ -29,7 +30,9 @@ def send(receiver: str, message: dict[str, Any] | None = None) -> None:
     if found is None:
         raise TemporaryError(f"receiver {receiver}: qwf.toml of this agent has it no longer")
     try:
-        deliver(found, message or {"v": 1, "id": "ping", "state": "test", "rule": "ping"})
+        deliver(
+            found, message or {"v": 1, "id": "ping", "state": "test", "rule": "ping"}, checkpoint
+        )
     except TemporaryError as error:
         raise TemporaryError(
             f"receiver {receiver}: {error}", retry_after_s=error.retry_after_s
@@ -40,13 +43,16 @@ def send(receiver: str, message: dict[str, Any] | None = None) -> None:
         raise TemporaryError(f"receiver {receiver}: {error}") from None
 
 
-def deliver(receiver: Receiver, message: dict[str, Any]) -> None:
-    """Deliver the message as the kind of the receiver says. Raises TemporaryError, PermanentError,
+def deliver(
+    receiver: Receiver, message: dict[str, Any], checkpoint: Checkpoint | None = None
+) -> None:
+    """Deliver the message as the kind of the receiver says. A checkpoint keeps which recipients of
+    a mail have it, for the next try. Raises TemporaryError, PermanentError,
     ConfigError. Mail and HTTP are imported when they are first used: most children never are."""
     if receiver.kind == "mail":
         from qwf_agent.receivers import mail
 
-        mail.send(receiver, message)
+        mail.send(receiver, message, checkpoint)
     elif receiver.kind == "command":
         _run(receiver, message)
     elif receiver.kind == "ping":

@@ -3,6 +3,7 @@ together and answer none of them by themselves."""
 
 from __future__ import annotations
 
+import hashlib
 import smtplib
 import socket
 import ssl
@@ -13,7 +14,7 @@ from email.message import EmailMessage
 from email.utils import formatdate
 from urllib.parse import urlsplit
 
-from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.app import Checkpoint, PermanentError, TemporaryError
 from qwf_agent.hooks.guarded_http import within
 from qwf_agent.receivers import text
 from qwf_agent.receivers.config import Receiver, user_of
@@ -21,15 +22,17 @@ from qwf_agent.receivers.question_links import link_for
 
 SEND_S = 120.0  # for a message, whatever its server does; the job has 5 minutes
 TIMEOUT_S = 30.0  # without a word from the server
+SERVED = "served"  # in a checkpoint: the recipients that have the mail
 NAME_S = 5.0  # for the name of this box
 AUTHENTICATION = 535
 
 
-def send(receiver: Receiver, message: text.Message) -> None:
+def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | None = None) -> None:
     """Send the message to each recipient; the same message has the same Message-ID in each try.
-    If the server refuses some recipients, the others get it all the same. Raises TemporaryError,
-    PermanentError."""
+    If the server refuses some recipients, the others get it all the same, and the next try leaves
+    them out if there is a checkpoint. Raises TemporaryError, PermanentError."""
     ends = time.monotonic() + SEND_S
+    served = set(checkpoint.value.get(SERVED, ())) if checkpoint is not None else set()
     own_name = _own_name()
     sender = receiver.sender or f"qwf@{own_name}"
     mails = _mails(receiver, message, sender)
@@ -40,19 +43,36 @@ def send(receiver: Receiver, message: text.Message) -> None:
             password = receiver.password()
             if password is not None:
                 smtp.login(user_of(receiver.smtp), password)
-            for to, mail in mails:
-                try:
-                    refused |= smtp.send_message(mail, sender, to)
-                except smtplib.SMTPRecipientsRefused as error:  # all of this mail
-                    refused |= error.recipients
+            for recipients, mail in mails:
+                to = [one for one in recipients if _mark(one) not in served]
+                not_these = _hand_over(smtp, mail, sender, to) if to else {}
                 if time.monotonic() >= ends:  # what was cut looks like the end of a reply
                     raise TimeoutError
+                refused |= not_these
+                served |= {_mark(one) for one in to if one not in not_these}
         if refused:
             raise smtplib.SMTPRecipientsRefused(refused)
     except (OSError, smtplib.SMTPException) as error:
+        if checkpoint is not None and served:
+            checkpoint.save({SERVED: sorted(served)})
         late = time.monotonic() >= ends
         fatal, said = (False, f"not sent within {SEND_S:g} s") if late else _judged(error)
         raise (PermanentError if fatal else TemporaryError)(f"{said} ({server.hostname})") from None
+
+
+def _hand_over(
+    smtp: smtplib.SMTP, mail: EmailMessage, sender: str, to: list[str]
+) -> dict[str, tuple[int, bytes]]:
+    """Send a mail; returns the recipients that the server refused, with its codes."""
+    try:
+        return smtp.send_message(mail, sender, to)
+    except smtplib.SMTPRecipientsRefused as error:  # all of them
+        return error.recipients
+
+
+def _mark(recipient: str) -> str:
+    """A hash that stands for a recipient in a checkpoint: addresses stay on this box."""
+    return hashlib.sha256(recipient.encode()).hexdigest()[:16]
 
 
 def _judged(error: OSError | smtplib.SMTPException) -> tuple[bool, str]:

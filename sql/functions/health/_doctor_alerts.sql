@@ -26,17 +26,20 @@ as $$
     where m.receiver is not null and j.status in ('scheduled', 'queued', 'failed')
     group by m.receiver) r
   cross join lateral (
-    select format('no live agent has receiver %s; %s messages wait', r.receiver, r.waiting),
+    select format('no live agent has receiver %s; %s', r.receiver, case r.waiting
+        when 1 then '1 message waits' else r.waiting || ' messages wait' end),
       format('add [receiver.%s] to qwf.toml of an agent of queue qwf.alerts', r.receiver)
     where r.waiting > 0 and not _qwf.has_receiver(r.receiver)
     union all
-    select format('%s messages for receiver %s wait for another try, the oldest for %s: %s',
+    select format(case r.waiting
+        when 1 then '%s message for receiver %s has waited for another try for %s: %s'
+        else '%s messages for receiver %s wait for another try, the oldest for %s: %s' end,
         r.waiting, r.receiver, _qwf.spell_duration(qwf.now() - r.since), r.error),
       format('see whether it works: qwf receivers --check %s, on its box', r.receiver)
     where r.since < qwf.now() - interval '10 min' and _qwf.has_receiver(r.receiver)
     union all
-    select format('%s messages for receiver %s were not delivered: %s', r.lost, r.receiver,
-        r.error),
+    select format(case r.lost when 1 then '%s message for receiver %s was not delivered: %s'
+        else '%s messages for receiver %s were not delivered: %s' end, r.lost, r.receiver, r.error),
       'correct it, and deliver them: qwf retry job --failed --task qwf.send'
     where r.lost > 0) f (says, hint)
 $$;

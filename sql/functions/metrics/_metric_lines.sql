@@ -26,6 +26,7 @@ begin
     select s.name, s.value, s.seconds, s.edges, case
       when s.raw = '{}' then ''
       when strpos(s.raw, E'\\') = 0 and strpos(s.raw, E'\n') = 0 and array_position(p, null) is null
+          and cardinality(p) <= 6
         then case cardinality(p)
           when 2 then '{' || p[1] || '="' || p[2] || '"'
           when 4 then '{' || p[1] || '="' || p[2] || '",' || p[3] || '="' || p[4] || '"'

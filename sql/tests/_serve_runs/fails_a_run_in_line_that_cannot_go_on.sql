@@ -16,7 +16,7 @@ select results_eq($$ select r.status::text, j.status::text, r.error like 'QW002%
 select results_eq($$ select status, error like 'QW002%' from qwf.run_tries order by try $$,
   $$ values ('failed', false), ('failed', true) $$, 'each try has its end');
 select is((select count(*) from _qwf.event_log where kind = 'run_ended'), 1::bigint,
-  'whoever is told of ends is told once');
+  'its end is told once');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 select throws_ok($$ select qwf.retry_run(id) from run $$, 'QW002', null, 'a person has to decide');
 

@@ -10,7 +10,7 @@ select qwf_test.set_now('2030-01-01');
 select alike(pg_temp.finds(), 'fine: %', 'all is well');
 select qwf.set_alert('bad', '{"when": ["overdue"], "do": {"receiver": "ops"}}');
 select qwf.test_alert('bad');
-select is(pg_temp.finds(), 'problem: no live agent has receiver ops; 1 messages wait -> '
+select is(pg_temp.finds(), 'problem: no live agent has receiver ops; 1 message waits -> '
   'add [receiver.ops] to qwf.toml of an agent of queue qwf.alerts', 'nobody has it');
 create function pg_temp.try(p_state text) returns void language sql as $$
   select qwf.finish(c.job_id, c.token, p_state, null, 'receiver ops: refused')
@@ -20,12 +20,12 @@ select pg_temp.try('tempfail');
 select alike(pg_temp.finds(), 'fine: %', 'one try has failed, and the next comes soon');
 select qwf_test.travel('2 h'), qwf.register_worker('box', 'qwf.alerts',
   '{"slots": 1, "labels": {"receiver.ops": "true"}}');
-select is(pg_temp.finds(), 'problem: 1 messages for receiver ops wait for another try, the oldest '
+select is(pg_temp.finds(), 'problem: 1 message for receiver ops has waited for another try '
   'for 2 h 00 min: receiver ops: refused -> see whether it works: qwf receivers --check ops, on '
   'its box', 'it is down for long');
 select qwf.tick();
 select pg_temp.try('fatal');
-select is(pg_temp.finds(), 'problem: 1 messages for receiver ops were not delivered: receiver ops: '
+select is(pg_temp.finds(), 'problem: 1 message for receiver ops was not delivered: receiver ops: '
   'refused -> correct it, and deliver them: qwf retry job --failed --task qwf.send', 'given up');
 delete from qwf.jobs;
 update qwf.alerts set last_error = 'queue gone', last_error_at = qwf.now();

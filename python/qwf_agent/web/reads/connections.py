@@ -73,10 +73,10 @@ class ActingCursor(ReadingCursor):
 class ReadingConnection(psycopg.AsyncConnection[DictRow]):
     """A connection that reads.
 
-    If the session is ours alone, a statement about nothing or about an id is prepared, and planned
-    anew every PLANNED_S: most are views that take longer to plan than to run. The plan of any other
-    depends on its values, so these are written into it. Behind a pooler each statement brings its
-    settings.
+    If nobody shares the session, it keeps the plans of statements that take no values or only whole
+    numbers, for PLANNED_S: most of them read views, which take longer to plan than to run. The best
+    plan of any other statement depends on its values, so it is planned each time. Behind a pooler
+    each statement also sets what it needs.
     """
 
     is_ours = False  # no pooler is between us and the server
