@@ -45,7 +45,9 @@ def test_its_tests_pass(empty_dsn: str, tmp_path: Path) -> None:
         "PYTHONPATH": os.pathsep.join((str(ROOT / "python"), str(tmp_path))),
         "PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}",
     }
-    options = ("-q", "-p", "qwf_agent.testing.plugin", "-p", "no:cacheprovider")
+    # In a folder of its own: pytest closes the common one, where servers of other tests lie.
+    folder = f"--basetemp={tmp_path / 'base'}"
+    options = ("-q", "-p", "qwf_agent.testing.plugin", "-p", "no:cacheprovider", folder)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options], cwd=tmp_path, env=environment,
         capture_output=True, text=True,

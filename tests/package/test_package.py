@@ -296,7 +296,9 @@ def test_pytest_finds_the_fixtures_of_the_installed_package(
     (tmp_path / "elsewhere" / "test_it.py").write_text(
         "def test_it(run_until_idle, qwf_clock): assert False\n"
     )
-    printed = installed("python", "-m", "pytest", "--setup-plan", "-p", "no:cacheprovider")
+    # In a folder of its own: pytest closes the common one, where servers of other tests lie.
+    options = ("--setup-plan", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'base'}")
+    printed = installed("python", "-m", "pytest", *options)
     assert "SETUP    F run_until_idle" in printed
     where = "import qwf_agent.testing.plugin as p; print(p.__file__)"
     assert environment / "lib" in Path(installed("python", "-c", where).strip()).parents
