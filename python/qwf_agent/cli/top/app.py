@@ -101,9 +101,7 @@ class Top(App[None]):
         """Show the list with that name."""
         name = (event.tab.id or "").removeprefix("tab-")
         if name in LISTS:
-            self.query_one(ContentSwitcher).current = name
-            self._table().focus()
-            self.refresh_bindings()
+            self._show_list(name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only the keys that work on the list shown; only quit while a dialog is open."""
@@ -167,11 +165,17 @@ class Top(App[None]):
             number = f" {len(rows)}" if rows else ""
             self.query_one(f"#tab-{name}", Tab).label = f"{name}{number}"
 
+    def _show_list(self, name: str) -> None:
+        self.query_one(ContentSwitcher).current = name
+        self._table().focus()
+        self.refresh_bindings()
+
     # Acting -------------------------------------------------------------------------------------
 
     def action_list(self, name: str) -> None:
-        """Show the list with that name."""
+        """Show the list with that name, before the next key is read."""
         self.query_one(Tabs).active = f"tab-{name}"
+        self._show_list(name)
 
     def action_next(self, step: int) -> None:
         """Show the next list."""
