@@ -12,13 +12,20 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.app import Checkpoint, PermanentError, TemporaryError
 from qwf_agent.look import links
 from qwf_agent.receivers import delivery, mail
 from qwf_agent.receivers.config import Receiver
 from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import Database, StartAgent, run_agent, until
-from support.letterbox import PASSWORD, configure, http_server, mail_server, slow_server
+from support.letterbox import (
+    PASSWORD,
+    configure,
+    http_server,
+    mail_receiver,
+    mail_server,
+    slow_server,
+)  # fmt: skip
 
 SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 FAILED = "select last_error from qwf.jobs where status = 'failed' and task = 'qwf.send'"
@@ -91,18 +98,8 @@ def test_a_question_is_answered_from_the_mail(
 ) -> None:
     """Each recipient gets a link of their own, which opens this question alone."""
     with mail_server(tmp_path, tls=False) as (mails, port, _):
-        configure(
-            tmp_path,
-            f"""
-            [receiver.ada]
-            kind = "mail"
-            smtp = "smtp://127.0.0.1:{port}"
-            tls = false
-            to = ["ada@example.org", "bob@example.org"]
-            page = "https://box-a:5688/"
-            answer = true
-        """,
-        )
+        receiver = mail_receiver("ada", port, "ada@example.org", "bob@example.org")
+        configure(tmp_path, receiver + 'page = "https://box-a:5688/"\nanswer = true\n')
         given = "0123456789abcdef0123456789abcdef"
         start("--queue", "qwf.alerts", fresh=True, QWF_LINK_SECRET=given)
         base.one("select qwf.register_workflow(%s)", json.dumps({"name": "w", "steps": [
@@ -179,16 +176,7 @@ def test_a_message_survives_the_death_of_its_agent_and_of_the_mail_server(
 ) -> None:
     """A mail may come twice only when its server died before it answered, with one Message-ID."""
     with mail_server(tmp_path, tls=False) as (mails, port, _):
-        configure(
-            tmp_path,
-            f"""
-            [receiver.ada]
-            kind = "mail"
-            smtp = "smtp://127.0.0.1:{port}"
-            tls = false
-            to = ["ada@example.org"]
-        """,
-        )
+        configure(tmp_path, mail_receiver("ada", port, "ada@example.org"))
         rule(base, "ada", by="job")
         agent = deliver(start)
         mails.drop = 1
@@ -242,16 +230,7 @@ def test_what_others_wrote_adds_no_header_and_no_recipient(
     """The error of a job and the prompt of a question stay in the subject and the text."""
     evil = "boom\r\nBcc: eve@example.org\r\n\r\n\x1b[2J\u2028Subject: other"
     with mail_server(tmp_path, tls=False) as (mails, port, _):
-        configure(
-            tmp_path,
-            f"""
-            [receiver.ada]
-            kind = "mail"
-            smtp = "smtp://127.0.0.1:{port}"
-            tls = false
-            to = ["ada@example.org"]
-        """,
-        )
+        configure(tmp_path, mail_receiver("ada", port, "ada@example.org"))
         deliver(start)
         rule(base, "ada")
         fail_a_job(base, error=evil)
@@ -289,16 +268,7 @@ def test_the_next_try_goes_only_to_recipients_who_do_not_have_the_mail(
     """The server refuses one of two for now. The database knows no address."""
     ada, bob = "ada@example.org", "bob@example.org"
     with mail_server(tmp_path, tls=False) as (mails, port, _):
-        configure(
-            tmp_path,
-            f"""
-            [receiver.ops]
-            kind = "mail"
-            smtp = "smtp://127.0.0.1:{port}"
-            tls = false
-            to = ["{ada}", "{bob}"]
-        """,
-        )
+        configure(tmp_path, mail_receiver("ops", port, ada, bob))
         mails.refused = {bob: "451 later"}
         deliver(start)
         rule(base, "ops")
@@ -312,6 +282,28 @@ def test_the_next_try_goes_only_to_recipients_who_do_not_have_the_mail(
         until(lambda: mails.to == [[ada], [bob]], "a mail for each, once")
         assert len({mail["Message-ID"] for mail in mails.taken}) == 1
         assert base.invariants() == []
+
+
+def test_a_sender_that_dies_between_two_mails_or_after_them_sends_none_twice(
+    tmp_path: Path,
+) -> None:
+    """Each recipient has a mail of their own, as with links to answer."""
+    saved: list[str] = []
+
+    def save(value: str) -> None:
+        saved.append(value)
+        raise SystemExit
+
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        to = Receiver("ops", "mail", smtp=f"smtp://127.0.0.1:{port}", tls=False,
+                      to=("a@b.c", "d@e.f"), answer=True, page="https://box-a:5688/")  # fmt: skip
+        asked = {"v": 1, "id": "m1", "state": "open", "rule": "r", "kind": "question_asked"}
+        for had in (["a@b.c"], ["d@e.f"]):
+            with pytest.raises(SystemExit):
+                delivery.deliver(to, asked, Checkpoint(json.loads((saved or ["{}"])[-1]), save))
+            assert mails.to[-1] == had
+        delivery.deliver(to, asked, Checkpoint(json.loads(saved[-1]), save))
+        assert mails.to == [["a@b.c"], ["d@e.f"]]
 
 
 @pytest.mark.parametrize("stage", ["name", "greeting", "tls", "answer"])

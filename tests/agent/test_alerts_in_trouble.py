@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 
 from support.harness import Database, StartAgent, until
-from support.letterbox import configure, http_server, mail_server
+from support.letterbox import configure, http_server, mail_receiver, mail_server
 
 FLOW = {
     "name": "nightly",
@@ -43,16 +43,7 @@ def test_agents_that_are_killed_while_runs_fail_send_a_mail_of_each(
     the event has a number, while the rule is applied, before the mail server has answered. The next
     one goes on there: one message of each run, and one mail."""
     with mail_server(tmp_path, tls=False) as (mails, port, _):
-        configure(
-            tmp_path,
-            f"""
-            [receiver.ada]
-            kind = "mail"
-            smtp = "smtp://127.0.0.1:{port}"
-            tls = false
-            to = ["ada@example.org"]
-        """,
-        )
+        configure(tmp_path, mail_receiver("ada", port, "ada@example.org"))
         base.one("select qwf.register_workflow(%s)", json.dumps(FLOW))
         rule = {"when": ["run_ended"], "by": "run", "do": {"receiver": "ada"}}
         base.one("select qwf.set_alert('bad', %s)", json.dumps(rule))

@@ -7,6 +7,7 @@ import contextlib
 import email
 import email.message
 import email.policy
+import json
 import socket
 import ssl
 import subprocess
@@ -100,6 +101,17 @@ def configure(folder: Path, text: str) -> None:
     """Write the qwf.toml of a box, which nobody else may read: it may hold secrets."""
     (folder / "qwf.toml").write_text(text)
     (folder / "qwf.toml").chmod(0o600)
+
+
+def mail_receiver(name: str, port: int, *to: str) -> str:
+    """The part of a qwf.toml for a receiver of mail, at a server of ours without TLS."""
+    return f"""
+[receiver.{name}]
+kind = "mail"
+smtp = "smtp://127.0.0.1:{port}"
+tls = false
+to = {json.dumps(to)}
+"""
 
 
 @contextlib.contextmanager

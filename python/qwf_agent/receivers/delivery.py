@@ -30,9 +30,7 @@ def send(receiver: str, message: dict[str, Any] | None = None, *, checkpoint: Ch
     if found is None:
         raise TemporaryError(f"receiver {receiver}: qwf.toml of this agent has it no longer")
     try:
-        deliver(
-            found, message or {"v": 1, "id": "ping", "state": "test", "rule": "ping"}, checkpoint
-        )
+        deliver(found, message or PING, checkpoint)
     except TemporaryError as error:
         raise TemporaryError(
             f"receiver {receiver}: {error}", retry_after_s=error.retry_after_s
@@ -47,8 +45,8 @@ def deliver(
     receiver: Receiver, message: dict[str, Any], checkpoint: Checkpoint | None = None
 ) -> None:
     """Deliver the message as the kind of the receiver says. A checkpoint keeps which recipients of
-    a mail have it, for the next try. Raises TemporaryError, PermanentError,
-    ConfigError. Mail and HTTP are imported when they are first used: most children never are."""
+    a mail have it, for the next try. Raises TemporaryError, PermanentError, ConfigError. Mail and
+    HTTP are imported when they are first used: most children never are."""
     if receiver.kind == "mail":
         from qwf_agent.receivers import mail
 

@@ -29,8 +29,8 @@ AUTHENTICATION = 535
 
 def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | None = None) -> None:
     """Send the message to each recipient; the same message has the same Message-ID in each try.
-    If the server refuses some recipients, the others get it all the same, and the next try leaves
-    them out if there is a checkpoint. Raises TemporaryError, PermanentError."""
+    If the server refuses some recipients, the others get it all the same. The checkpoint keeps who
+    has it, and the next try leaves them out. Raises TemporaryError, PermanentError."""
     ends = time.monotonic() + SEND_S
     served = set(checkpoint.value.get(SERVED, ())) if checkpoint is not None else set()
     own_name = _own_name()
@@ -45,16 +45,18 @@ def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | Non
                 smtp.login(user_of(receiver.smtp), password)
             for recipients, mail in mails:
                 to = [one for one in recipients if _mark(one) not in served]
-                not_these = _hand_over(smtp, mail, sender, to) if to else {}
+                if not to:
+                    continue
+                not_these = _hand_over(smtp, mail, sender, to)
                 if time.monotonic() >= ends:  # what was cut looks like the end of a reply
                     raise TimeoutError
                 refused |= not_these
                 served |= {_mark(one) for one in to if one not in not_these}
+                if checkpoint is not None:  # now: this process may die before the next mail
+                    checkpoint.save({SERVED: sorted(served)})
         if refused:
             raise smtplib.SMTPRecipientsRefused(refused)
     except (OSError, smtplib.SMTPException) as error:
-        if checkpoint is not None and served:
-            checkpoint.save({SERVED: sorted(served)})
         late = time.monotonic() >= ends
         fatal, said = (False, f"not sent within {SEND_S:g} s") if late else _judged(error)
         raise (PermanentError if fatal else TemporaryError)(f"{said} ({server.hostname})") from None
