@@ -208,6 +208,11 @@ def test_each_list_offers_its_own_keys(fleet: FleetConnection) -> None:
         await pilot.press("4")
         await until(pilot, lambda: "d drain" in screen(pilot)[-1])
         assert "cancel" not in screen(pilot)[-1]
+        pilot.app.action_list("failed")  # type: ignore[attr-defined]
+        assert pilot.app.query_one(ContentSwitcher).current == "failed"  # at once
+        pilot.app.action_list("workers")  # type: ignore[attr-defined]
+        await pilot.pause(0.3)  # the tab of the first one says so only now
+        assert pilot.app.query_one(ContentSwitcher).current == "workers"
 
     drive(fleet, SIZES[0], look)
 

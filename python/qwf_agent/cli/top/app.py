@@ -98,10 +98,9 @@ class Top(App[None]):
         self.call_after_refresh(self._draw)
 
     def on_tabs_tab_activated(self, event: Tabs.TabActivated) -> None:
-        """Show the list with that name."""
-        name = (event.tab.id or "").removeprefix("tab-")
-        if name in LISTS:
-            self._show_list(name)
+        """Show the list of the tab, unless another one was chosen since."""
+        if event.tab.id == event.tabs.active:
+            self.action_list(event.tabs.active.removeprefix("tab-"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only the keys that work on the list shown; only quit while a dialog is open."""
@@ -165,17 +164,14 @@ class Top(App[None]):
             number = f" {len(rows)}" if rows else ""
             self.query_one(f"#tab-{name}", Tab).label = f"{name}{number}"
 
-    def _show_list(self, name: str) -> None:
-        self.query_one(ContentSwitcher).current = name
-        self._table().focus()
-        self.refresh_bindings()
-
     # Acting -------------------------------------------------------------------------------------
 
     def action_list(self, name: str) -> None:
-        """Show the list with that name, before the next key is read."""
+        """Show the list with that name at once: the tab says so only later."""
         self.query_one(Tabs).active = f"tab-{name}"
-        self._show_list(name)
+        self.query_one(ContentSwitcher).current = name
+        self._table().focus()
+        self.refresh_bindings()
 
     def action_next(self, step: int) -> None:
         """Show the next list."""
