@@ -179,10 +179,11 @@ def warn_of_misspelt() -> None:
 
 def close_to(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """The known word that is most like `word`, or None if all are less like it than `likeness`.
-    A word of the same letters in another order is always like it."""
+    A word with two neighbouring letters swapped is always like it."""
     words = list(known)
-    swapped = [one for one in words if sorted(one) == sorted(word)]
-    return next(iter(swapped or difflib.get_close_matches(word, words, 1, likeness)), None)
+    swaps = {word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1)}
+    near = difflib.get_close_matches(word, words, 1, likeness)
+    return next(iter([one for one in words if one in swaps] or near), None)
 
 
 def this_box() -> str:

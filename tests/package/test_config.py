@@ -359,3 +359,11 @@ def test_commands_that_read_find_a_standby(
     monkeypatch.setenv("QWF_READ_DSN", "nonsense")
     with pytest.raises(config.ConfigError, match="QWF_READ_DSN is not a Postgres address"):
         config.find_dsn_to_read()
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("sett", "set"), ("tset", "test"), ("stet", "set"), ("x", None)]
+)
+def test_a_word_with_one_mistake_is_that_word(word: str, meant: str | None) -> None:
+    """Two swapped letters are one mistake; the same letters in any order are not."""
+    assert config.close_to(word, ["set", "drop", "test"]) == meant
