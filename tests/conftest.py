@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -28,6 +29,13 @@ from support.kept import Database, Databases
 from support.servers import Server, deployed, given_server, own_server
 
 pytest_plugins = ["qwf_agent.testing.plugin"]  # as users have it
+
+# A busy machine is slow at everything, so the time of an example says nothing about the code.
+hypothesis.settings.register_profile(
+    "any machine", hypothesis.settings(), deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)  # fmt: skip
+hypothesis.settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:

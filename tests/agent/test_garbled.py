@@ -95,7 +95,7 @@ def test_a_message_without_its_end_does_not_hold_the_slot(fleet: Fleet) -> None:
 
 
 @settings(
-    max_examples=int(os.environ.get("QWF_GARBLED", "8")), deadline=None, database=None,
+    max_examples=int(os.environ.get("QWF_GARBLED", "8")), database=None,
     phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(data=st.binary(min_size=1, max_size=60))

@@ -30,7 +30,6 @@ def test_the_engine_does_what_the_model_does(dsn: str, part: int) -> None:
         settings=settings(
             max_examples=SEQUENCES // PARTS,
             stateful_step_count=STEPS,
-            deadline=None,
             print_blob=True,
             database=None,
             report_multiple_bugs=False,

@@ -148,7 +148,6 @@ def first_seed(machine: type[Machine], begin: int) -> int | None:
                     max_examples=SEQUENCES,
                     stateful_step_count=25,
                     derandomize=True,
-                    deadline=None,
                     database=None,
                     phases=[Phase.generate],
                     report_multiple_bugs=False,

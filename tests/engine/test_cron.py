@@ -171,7 +171,6 @@ with recursive due (turn, at) as (
 select d.at from due d where d.at is not null order by d.turn
 """
 UNHURRIED = settings(
-    deadline=None,
     max_examples=300,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -126,7 +126,6 @@ def registered(db: Connection) -> Connection:
 
 @settings(
     max_examples=EXAMPLES,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(pipeline=damaged(PIPELINE), workflow=damaged(WORKFLOW), both=st.booleans())
@@ -147,7 +146,6 @@ def preview(db: Connection, workflow: Any, pipelines: Any) -> Any:
 
 @settings(
     max_examples=EXAMPLES,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(pipeline=damaged(PIPELINE), workflow=damaged(WORKFLOW))

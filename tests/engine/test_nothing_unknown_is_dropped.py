@@ -599,7 +599,7 @@ def check_misspelt(entry: Entry, data: st.DataObject) -> None:
         assert re.search(rf"(?<![$\w]){re.escape(right)}(?!\w)", said), said
 
 
-SETTINGS = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize("entry", NAMES, indirect=True)

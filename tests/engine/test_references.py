@@ -16,7 +16,6 @@ from support import reference_model as model
 Connection = psycopg.Connection[Any]
 MANY = settings(
     max_examples=250,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

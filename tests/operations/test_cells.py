@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qwf_agent import cell_for, embedded, migrate
@@ -168,7 +168,6 @@ def test_a_cell_that_cannot_be_is_refused(text: str, why: str) -> None:
 # Keys ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
 @given(keys=st.lists(KEYS, max_size=20), cells=st.integers(1, 1024))
 def test_sql_and_python_agree_on_the_cell_of_a_key(one_db: Db, keys: list[str], cells: int) -> None:
     query = "select qwf.cell_for(k.key, %s) from unnest(%s::text[]) with ordinality k (key, n)"

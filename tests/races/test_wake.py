@@ -221,7 +221,7 @@ def test_a_wake_up_for_a_job_the_worker_cannot_take_is_passed_on_once(race: Race
     assert claim(race, worker=unable[1]) == []
     race.rows("select qwf.sleep(%s, 'cpu')", unable[1])
     assert [heard(s) for s in sleepers] == [["cpu"], [], []]
-    race.rows("select pg_sleep(0.005)")  # a repeated sleep counts as one of 4 ms before
+    race.rows("select pg_sleep(0.005)")  # who sleeps again is recorded 4 ms early: let that pass
     race.rows("select qwf.sleep(%s, 'cpu')", able)  # it found nothing: a rival had the job
     assert claim(race, worker=unable[0]) == []
     assert [heard(s) for s in sleepers] == [[], [], []]

@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
@@ -679,10 +679,7 @@ SCALARS = st.one_of(
     st.lists(JSON, min_size=1, max_size=7).map(lambda values: ({"enum": values}, values[-1])),
     st.tuples(st.just({}), JSON),
 )
-ROUNDS = settings(
-    deadline=None, max_examples=200 if THOROUGH else 50,
-    suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+ROUNDS = settings(max_examples=200 if THOROUGH else 50)
 CASES = st.recursive(SCALARS, lambda inner: objects(inner) | lists(inner), max_leaves=8)
 
 

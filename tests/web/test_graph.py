@@ -75,7 +75,7 @@ def graphs(draw_: st.DrawFn) -> list[Node]:
     return nodes
 
 
-@settings(deadline=None, max_examples=150 if THOROUGH else 50)
+@settings(max_examples=150 if THOROUGH else 50)
 @given(nodes=graphs(), opened=st.sets(st.sampled_from([f"s{i}" for i in range(8)])))
 def test_every_node_is_in_one_of_at_most_150_boxes_that_edges_join(
     nodes: list[Node], opened: set[str]
@@ -101,7 +101,7 @@ def test_every_node_is_in_one_of_at_most_150_boxes_that_edges_join(
     assert set(frame_of.values()) - {None} == frames
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(nodes=graphs(), seed=st.integers(0, 99))
 def test_a_status_change_moves_nothing_in_a_fixed_drawing(nodes: list[Node], seed: int) -> None:
     random = Random(seed)

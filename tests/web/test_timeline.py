@@ -69,7 +69,6 @@ def spans(draw_: st.DrawFn) -> list[AttemptSpan]:
     return found
 
 
-@settings(deadline=None)
 @given(given=spans(), times=st.lists(MOMENTS, min_size=2, max_size=20))
 def test_folding_keeps_the_order_of_all_times(given: list[AttemptSpan], times: list[float]) -> None:
     axis = axis_of(given, at(41 * DAY))
@@ -82,7 +81,6 @@ def test_folding_keeps_the_order_of_all_times(given: list[AttemptSpan], times: l
         assert axis.place(end) - axis.place(start) == pytest.approx(NOTCH)
 
 
-@settings(deadline=None)
 @given(given=spans())
 def test_what_ran_is_never_folded(given: list[AttemptSpan]) -> None:
     now = at(41 * DAY)
@@ -93,7 +91,7 @@ def test_what_ran_is_never_folded(given: list[AttemptSpan]) -> None:
                 assert end <= one.started_at or (one.ended_at or now) <= start
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(given=spans())
 def test_every_drawing_is_well_formed_and_stays_in_its_width(given: list[AttemptSpan]) -> None:
     drawn = draw(given, at(41 * DAY), needs={"s/n1": ["s/n0", "s/n2"], "s/n0": ["s/n1"]})
