@@ -31,18 +31,20 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def pages(browser: Browser) -> Iterator[Pages]:
-    """Opens pages; the test fails if one of them does what no page may do."""
-    opened = Pages(browser)
-    yield opened
-    assert opened.close() == []
-
-
-@pytest.fixture
 def serve() -> Iterator[Callable[[Starlette], str]]:
     """Serves an application on a free port of this machine and returns its address."""
     with contextlib.ExitStack() as stack:
         yield lambda app: stack.enter_context(served(app))
+
+
+@pytest.fixture
+def pages(browser: Browser, serve: Callable[[Starlette], str]) -> Iterator[Pages]:
+    """Opens pages; the test fails if one of them does what no page may do.
+
+    They close before `serve` ends: a page that asks a server that is gone logs an error."""
+    opened = Pages(browser)
+    yield opened
+    assert opened.close() == []
 
 
 @pytest.fixture
