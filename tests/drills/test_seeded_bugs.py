@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -12,8 +13,8 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from support.machine.state import Diverged
-from support.machine.state_machine import Machine, machine_on, prepare, retry_run
-from support.planted_bugs import BUGS, TURN_BUGS, UNDOING_BUGS, put_in
+from support.machine.state_machine import Machine, Session, machine_of, prepare, retry_run
+from support.planted_bugs import BUGS, TURN_BUGS, UNDOING_BUGS, planted, put_in
 from support.servers import Server
 from support.thorough import THOROUGH
 
@@ -98,42 +99,44 @@ WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
 }
 
 
-def act(dsn: str, workflow: str, steps: list[tuple[str, dict[str, Any]]]) -> None:
+def act(machine: type[Machine], steps: list[tuple[str, dict[str, Any]]]) -> None:
     """Let the machine take these steps."""
-    machine = machine_on(dsn, workflow)()
+    taking = machine()
     for step, arguments in steps:
-        getattr(machine, step)(**arguments)
+        getattr(taking, step)(**arguments)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A database that is prepared for the machine, and its two sessions."""
+
+    dsn: str
+    sessions: tuple[Session, Session]
+
+    def machine(self, workflow: str | None) -> type[Machine]:
+        return machine_of(self.sessions, workflow)
 
 
 @pytest.fixture(scope="module")
-def prepared(server: Server, template: str) -> Iterator[str]:
-    """Name of a database that is prepared for the machine, to clone from."""
-
-    def fill(session: psycopg.Connection[Any]) -> None:
-        prepare(server.dsn(session.info.dbname))
-
-    with server.filled(template, fill) as name:
-        yield name
-
-
-@pytest.fixture
-def machine_dsn(server: Server, prepared: str) -> Iterator[str]:
-    """Address of a fresh database for the machine."""
-    with server.database(server.new_name(), prepared) as janitor:
-        yield server.dsn(janitor.dbname)
+def place(server: Server, template: str) -> Iterator[Place]:
+    """The place for all tests here: a session that is new compiles each function again. The machine
+    begins by deleting what another one has left."""
+    with server.database(server.new_name(), template) as janitor:
+        dsn = server.dsn(janitor.dbname)
+        prepare(dsn)
+        yield Place(dsn, (Session(dsn), Session(dsn)))
 
 
 @pytest.mark.parametrize("name", BUGS)
-def test_the_machine_finds_it_when(machine_dsn: str, name: str) -> None:
-    dsn = machine_dsn
-    put_in(dsn, *BUGS[name])
-    if name in WRITTEN and not THOROUGH:
-        with pytest.raises(Diverged):
-            act(dsn, *WRITTEN[name])
-        return
+def test_the_machine_finds_it_when(place: Place, name: str) -> None:
     workflow, seed_number = WHERE.get(name) or (WRITTEN[name][0], 0)
-    machine = machine_on(dsn, workflow)
-    found = first_seed(machine, 0 if THOROUGH else seed_number)
+    machine = place.machine(workflow)
+    with planted(place.dsn, *BUGS[name]):
+        if name in WRITTEN and not THOROUGH:
+            with pytest.raises(Diverged):
+                act(machine, WRITTEN[name][1])
+            return
+        found = first_seed(machine, 0 if THOROUGH else seed_number)
     assert found is not None
     print(f"seed {found}, after {machine.steps} steps")
 
@@ -161,15 +164,14 @@ def first_seed(machine: type[Machine], begin: int) -> int | None:
 
 @pytest.mark.parametrize("bug", [None, *UNDOING_BUGS])
 def test_a_run_that_was_not_taken_back_goes_on_if_its_step_is_named(
-    machine_dsn: str, bug: str | None
+    place: Place, bug: str | None
 ) -> None:
     """Chance seldom leads there: a step fails, and so does the compensation node of its run."""
-    machine = machine_on(machine_dsn, "parent_takes_back")
+    machine = place.machine("parent_takes_back")
     if bug is None:
         refuse_and_name(machine())
         return
-    put_in(machine_dsn, *UNDOING_BUGS[bug])
-    with pytest.raises(Diverged):
+    with planted(place.dsn, *UNDOING_BUGS[bug]), pytest.raises(Diverged):
         refuse_and_name(machine())
 
 
@@ -189,8 +191,9 @@ def refuse_and_name(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_without_the_bug_the_same_steps_find_nothing(machine_dsn: str, name: str) -> None:
-    act(machine_dsn, *WRITTEN[name])
+def test_without_the_bug_the_same_steps_find_nothing(place: Place, name: str) -> None:
+    workflow, steps = WRITTEN[name]
+    act(place.machine(workflow), steps)
 
 
 LOOK = {

@@ -400,20 +400,26 @@ def something_for_every_call(db: Session) -> None:
 
 
 @pytest.fixture(scope="module")
-def prepared(server: Server, template: str) -> Iterator[str]:
-    """Name of a database with something for every call."""
-    with server.filled(template, something_for_every_call) as name:
-        yield name
+def place(server: Server, template: str) -> Iterator[Session]:
+    """A session on a database with something for every call."""
+    with server.session(template) as db:
+        something_for_every_call(db)
+        db.execute("set client_min_messages = error; set statement_timeout = '60s'")
+        yield db
 
 
 @pytest.fixture
-def scene(server: Server, prepared: str) -> Iterator[Session]:
-    """A session on a database of its own with something for every call."""
-    with server.session(prepared) as db:
-        db.execute("set client_min_messages = error; set statement_timeout = '60s'")
-        # the database that this one was cloned from may be minutes old
-        db.execute(f"select count(*) from qwf.heartbeat({WORKER}, array[{TOKEN}])")
-        yield db
+def shared(place: Session) -> Session:
+    """That session, for a test that takes back all it does: a new one compiles every function."""
+    place.execute(f"select count(*) from qwf.heartbeat({WORKER}, array[{TOKEN}])")  # minutes later
+    return place
+
+
+@pytest.fixture
+def scene(shared: Session) -> Iterator[Session]:
+    """That session, in a transaction that is taken back after the test."""
+    with shared.transaction(force_rollback=True):
+        yield shared
 
 
 def call_with(function: str, argument: str, value: str) -> str:
@@ -491,14 +497,14 @@ def answer(session: Session, call: str) -> str:
 
 
 @pytest.mark.parametrize("function", CALLS)
-def test_a_public_function_bounds_what_it_takes(scene: Session, function: str) -> None:
+def test_a_public_function_bounds_what_it_takes(shared: Session, function: str) -> None:
     for argument, value in CALLS[function].items():  # the call itself is valid
-        with scene.transaction(force_rollback=True):
-            scene.execute(call_with(function, argument, value))
+        with shared.transaction(force_rollback=True):
+            shared.execute(call_with(function, argument, value))
     problems = []
-    for argument, kind in [row[1:] for row in arguments(scene, SIZED) if row[0] == function]:
+    for argument, kind in [row[1:] for row in arguments(shared, SIZED) if row[0] == function]:
         calls = [call_with(function, argument, v) for v in bad_values(function, argument, kind)]
-        answers = {call: answer(scene, call) for call in calls}
+        answers = {call: answer(shared, call) for call in calls}
         may_take = (function, argument) in CUT | STORED_NOWHERE
         expected = {"taken", "refused"} if may_take else {"refused"}
         problems += [f"{a}: {call[:300]}" for call, a in answers.items() if a not in expected]
@@ -513,10 +519,10 @@ def test_every_public_function_with_such_an_argument_is_called(db: Session) -> N
     assert sized >= CUT | STORED_NOWHERE | set(PLACES)
 
 
-def test_an_interval_is_compared_by_its_seconds(scene: Session) -> None:
-    calls = [call_with(f, argument, LONG) for f, argument, _ in arguments(scene, "^interval$")]
+def test_an_interval_is_compared_by_its_seconds(shared: Session) -> None:
+    calls = [call_with(f, argument, LONG) for f, argument, _ in arguments(shared, "^interval$")]
     assert len(calls) >= 10
-    taken = [call for call in calls if answer(scene, call) != "refused"]
+    taken = [call for call in calls if answer(shared, call) != "refused"]
     assert not taken, "\n".join(taken)
 
 
@@ -616,14 +622,14 @@ def test_an_error_that_is_too_long_breaks_an_invariant(scene: Session) -> None:
 
 
 @pytest.mark.parametrize("time", ["20000-01-01", "0044-03-15 BC"])
-def test_a_time_that_no_client_can_read_is_refused(scene: Session, time: str) -> None:
+def test_a_time_that_no_client_can_read_is_refused(shared: Session, time: str) -> None:
     calls = [
         call_with(function, argument, f"'{time}'")
-        for function, argument, _ in arguments(scene, "^timestamp")
+        for function, argument, _ in arguments(shared, "^timestamp")
         if function != "worker_control"  # what it takes stands in its own tests
     ]
     assert len(calls) >= 4
-    taken = [call for call in calls if answer(scene, call) != "refused"]
+    taken = [call for call in calls if answer(shared, call) != "refused"]
     assert not taken, "\n".join(taken)
 
 

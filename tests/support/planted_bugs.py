@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import psycopg
 
 # function, what its text says, what it says with the bug in it
@@ -525,7 +528,8 @@ UNDO_BUGS = {
 }
 
 
-def put_in(dsn: str, function: str, text: str, bug: str) -> None:
+def put_in(dsn: str, function: str, text: str, bug: str) -> str:
+    """Replace a function by one with the bug; returns its definition without it."""
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(
             "select pg_get_functiondef(p.oid) from pg_proc p where p.oid = to_regproc(%s)",
@@ -533,3 +537,15 @@ def put_in(dsn: str, function: str, text: str, bug: str) -> None:
         ).fetchall()
         assert source.count(text) == 1, f"{function} has changed: plant the bug in its new text"
         conn.execute(source.replace(text, bug))
+        return str(source)
+
+
+@contextlib.contextmanager
+def planted(dsn: str, function: str, text: str, bug: str) -> Iterator[None]:
+    """The bug, as long as the context lasts."""
+    source = put_in(dsn, function, text, bug)
+    try:
+        yield
+    finally:
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            conn.execute(source.encode())

@@ -1246,10 +1246,14 @@ def tick(s: Session) -> None:
 
 def machine_on(dsn: str, workflow: str | None = None) -> type[Machine]:
     """The machine for a database that is prepared; with a workflow, all runs are of that."""
+    return machine_of((Session(dsn), Session(dsn)), workflow)
+
+
+def machine_of(sessions: tuple[Session, Session], workflow: str | None = None) -> type[Machine]:
+    """The machine for two sessions on such a database."""
 
     class On(Machine):
-        main = Session(dsn)
-        other = Session(dsn)
+        main, other = sessions
         workflows = (workflow,) if workflow else Machine.workflows
 
     On.__name__ = "Machine"
