@@ -23,6 +23,7 @@ import hypothesis
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from pytest_postgresql.executors import NoopExecutor
 
 from qwf_agent import embedded
 from support.kept import Database, Databases
@@ -41,6 +42,7 @@ hypothesis.settings.load_profile("any machine")
 def pytest_configure(config: pytest.Config) -> None:
     # Agents and commands that tests start would compile the package each time.
     sys.dont_write_bytecode = False
+    gc.disable()  # as it collects thousands of tests, there is no garbage
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # a shell that starts us in the background ignores SIGINT, and so would all we start
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -110,6 +112,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave thousands of tests out of every search for garbage."""
     gc.freeze()
+    gc.enable()
     given = getattr(session.config, "workerinput", None)
     if given is not None and given["workerid"] == "gw0":
         collected(given).touch()
@@ -130,10 +133,16 @@ def qwf_server(server: Server) -> str:
 
 
 @pytest.fixture(scope="session")
-def template(server: Server) -> Iterator[str]:
+def executor(server: Server) -> Iterator[NoopExecutor]:
+    """That server for pytest-postgresql, with the template."""
+    with deployed(server) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def template(executor: NoopExecutor) -> str:
     """Name of the database that fresh ones are cloned from."""
-    with deployed(server) as executor:
-        yield executor.template_dbname
+    return executor.template_dbname
 
 
 @pytest.fixture(scope="session")

@@ -52,10 +52,10 @@ TINY = {
     "kept": "--jobs 200",
     "keys": "--keys 100 --unfit 50 --claims 20",
     "calls": "--jobs 300",
-    "children": "--elements 200 --batch 10 --maps 1 --runs 20 --nodes 3 --seconds 1",
-    "waiting": "--runs 20 --steps 300 --ticks 40 --jobs 1000 --pause 0",
+    "children": "--elements 50 --batch 10 --maps 1 --runs 20 --nodes 3 --seconds 1",
+    "waiting": "--runs 20 --steps 300 --ticks 10 --jobs 300 --pause 0",
     "waiters": "--waiters 300 --seconds 2",
-    "retention": "--jobs 3000 --attempts 2 --seconds 1.5",
+    "retention": "--jobs 1000 --attempts 2 --seconds 1.5",
     "web": "--queued 100 --finished 100 --failed 10 --calls 1 --large 20 --tabs 4 --seconds 0.5",
 }
 

@@ -49,8 +49,7 @@ QUICK = ROOT / "tests" / "support" / "quick_pgtap.sql"
 def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
     name = request.param
     if name in ("given", WHEEL[0]):
-        with deployed(request.getfixturevalue("server")) as executor:
-            yield executor
+        yield request.getfixturevalue("executor")
         return
     binaries = DEBIAN / name / "bin" if name in INSTALLED else embedded.binaries(int(name))
     with own_server(binaries) as server, deployed(server) as executor:

@@ -46,6 +46,10 @@ class Release:
 
     folder: Path
 
+    def copy(self, folder: Path) -> Release:
+        shutil.copytree(self.folder, folder)
+        return Release(folder)
+
     @property
     def plan(self) -> Path:
         return self.folder / "sql" / "sqitch.plan"
@@ -59,20 +63,29 @@ class Release:
         assert revert.read_text() == text.replace("-- Deploy", "-- Revert", 1)
 
 
-@pytest.fixture
-def release(tmp_path: Path) -> Release:
-    found = Release(tmp_path / "checkout")
+@pytest.fixture(scope="module", autouse=True)
+def identity() -> Iterator[None]:
+    """The name that sqitch writes into the plan."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in IDENTITY.items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def tagged(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """The release, to copy."""
+    found = Release(tmp_path_factory.mktemp("tagged"))
     shutil.copytree(ROOT / "sql", found.folder / "sql", ignore=shutil.ignore_patterns("tests"))
     (found.folder / "sqitch.conf").write_text(tool("sqitch_scripts").settings())
     sqitch(found.folder, "tag", "v0.1.0", "-n", "The first release")
     return found
 
 
-@pytest.fixture
-def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
+@pytest.fixture(scope="module")
+def next_release(tagged: Release, tmp_path_factory: pytest.TempPathFactory) -> Release:
     """The release, and three functions that were changed since."""
-    for name, value in IDENTITY.items():
-        monkeypatch.setenv(name, value)
+    release = tagged.copy(tmp_path_factory.mktemp("next") / "checkout")
     release.rework(VERSION, __version__, NEWER)
     release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
     release.rework(
@@ -88,11 +101,20 @@ def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
     return release
 
 
+@pytest.fixture(scope="module")
+def released(server: Server, tagged: Release) -> Iterator[str]:
+    """Name of a database of the release, to clone from."""
+    with server.database(server.new_name(), as_template=True) as janitor:
+        name = janitor.template_dbname or janitor.dbname
+        migrate.deploy(server.dsn(name), plan=tagged.plan, to="@v0.1.0")
+        yield name
+
+
 @pytest.fixture
-def upgraded_dsn(empty_dsn: str, release: Release) -> str:
+def upgraded_dsn(server: Server, released: str) -> Iterator[str]:
     """A database of the release, before its upgrade."""
-    migrate.deploy(empty_dsn, plan=release.plan, to="@v0.1.0")
-    return empty_dsn
+    with server.database(server.new_name(), released) as janitor:
+        yield server.dsn(janitor.dbname)
 
 
 @pytest.fixture
@@ -110,10 +132,9 @@ NOTED = {
 
 
 @pytest.fixture
-def wider_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
+def wider_release(tagged: Release, tmp_path: Path) -> Release:
     """The release, a new column of the busiest table, and a claim that hands it out."""
-    for name, value in IDENTITY.items():
-        monkeypatch.setenv(name, value)
+    release = tagged.copy(tmp_path / "checkout")
     sqitch(release.folder, "add", NOTE, "-n", "A column")
     for folder, statement in NOTED.items():
         text = f"-- {NOTE}\n\nbegin;\n{statement}\ncommit;\n"

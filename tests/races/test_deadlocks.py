@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from support.interleave import Race, Session, claim, reports
+from support.interleave import Race, Session, claim, finish, reports
 from support.servers import Server
 from support.thorough import THOROUGH
 
@@ -125,8 +125,9 @@ def scene(race: Race, n: int) -> dict[str, Any]:
     ]
     broken = race.run("pair", priority=1, key=f"l{n}")
     failed = race.run("pair", priority=1, key=f"k{n}")
-    for held in claim(race, 8):
-        race.rows("select qwf.finish(%s, %s, 'fatal')", held.job, held.token)
+    ending = claim(race, 8)
+    assert len(ending) == 8
+    finish(race, *ending, outcome="fatal")
     ended = [gone, race.job(failed, "pair/a"), race.job(failed, "pair/b"), *keyed]
     run, ask = race.run("fanin", priority=2), race.run("asked_beside", priority=2)
     job = race.one(
