@@ -7,7 +7,9 @@ is each that says fresh=True, has another Python's settings, or would import som
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import json
 import os
 import runpy
@@ -18,7 +20,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +187,25 @@ def become_agent(message: dict[str, Any], given: list[int]) -> list[str]:
     return options
 
 
+def leave_out_of_searches() -> None:
+    """Let no fork look for garbage among what was imported: it would copy all of that."""
+    gc.collect()
+    gc.freeze()
+
+
+@contextlib.contextmanager
+def ending_soon() -> Iterator[None]:
+    """End a fork without freeing, one by one, the objects that were imported."""
+    try:
+        yield
+    except SystemExit as ended:
+        if not isinstance(ended.code, int):
+            raise
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        os._exit(ended.code)
+
+
 def main() -> None:
     channel = socket.socket(fileno=int(sys.argv[1]))
     with channel:
@@ -194,10 +215,12 @@ def main() -> None:
         del sys.modules["qwf_agent.__main__"]  # `python -m` makes it anew
         imported = {name.partition(".")[0] for name in sys.modules}
         channel.send(json.dumps(sorted(imported)).encode())
+        leave_out_of_searches()
         options = fork_agents(channel)
         channel.detach()  # closed with all others
     sys.argv = [qwf_agent.__main__.__file__ or "", *options]
-    runpy.run_module("qwf_agent", run_name="__main__", alter_sys=True)
+    with ending_soon():
+        runpy.run_module("qwf_agent", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

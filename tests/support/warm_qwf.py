@@ -6,6 +6,7 @@ verbs that start processes, or stay, are those of a new Python; so are all with 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -109,6 +110,8 @@ def main() -> None:
         if not module.name.startswith(("qwf_agent.cli.top", "qwf_agent.cli.demo")):
             importlib.import_module(module.name)
     importlib.import_module("qwf_agent.__main__")
+    gc.collect()
+    gc.freeze()  # no command looks for garbage among what was imported: it would copy all of that
     sys.argv = [f"{sys.argv[3]}/qwf", *serve(sys.argv[1])]
     cli.main()
 
