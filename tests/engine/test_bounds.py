@@ -247,10 +247,11 @@ STORED_NOWHERE = {
     ("worker_orders", "worker"),
 }
 
-# Bad values, as SQL of type jsonb; `deepest` is the deepest that the parser takes.
+# Bad values, as SQL of type jsonb; the large ones are above max_value_bytes, and `deepest` is the
+# deepest that the parser takes.
 BAD = {
-    "random": "(select to_jsonb(string_agg(md5(i::text), '')) from generate_series(1, 62500) i)",
-    "repeated": "to_jsonb(repeat(chr(1), 2000000))",
+    "random": "(select to_jsonb(string_agg(md5(i::text), '')) from generate_series(1, 37500) i)",
+    "repeated": "to_jsonb(repeat(chr(1), 1200000))",
     "deep": "(repeat('[', 600) || repeat(']', 600))::jsonb",
     "deep_object": """(repeat('{"a":', 600) || 1 || repeat('}', 600))::jsonb""",
     "deepest": "attack.deepest()",
