@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,6 @@ hypothesis.settings.load_profile("any machine")
 def pytest_configure(config: pytest.Config) -> None:
     # Agents and commands that tests start would compile the package each time.
     sys.dont_write_bytecode = False
-    gc.disable()  # as it collects thousands of tests, there is no garbage
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # a shell that starts us in the background ignores SIGINT, and so would all we start
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -62,8 +61,18 @@ LONG = (
 )  # fmt: skip
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect thousands of tests without looking for garbage, of which they leave none."""
+    let_one_compile(session)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+def let_one_compile(session: pytest.Session) -> None:
     """Where nothing is compiled yet, let one process do it: the others wait, and load what it has
     written. Each would take 13 s of the processor, and takes 5 s."""
     given = getattr(session.config, "workerinput", None)
@@ -112,7 +121,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave thousands of tests out of every search for garbage."""
     gc.freeze()
-    gc.enable()
     given = getattr(session.config, "workerinput", None)
     if given is not None and given["workerid"] == "gw0":
         collected(given).touch()
