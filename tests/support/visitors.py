@@ -71,6 +71,11 @@ class Visitor:
 Visit = Callable[..., Visitor]
 
 
+def entrance(address: str, path: str) -> str:
+    """Address of a page that a browser without a session may open: it gets one there."""
+    return f"{address}{path}{'&' if '?' in path else '?'}token={TOKEN}"
+
+
 def session(sessions: access.Sessions, secret: str) -> access.Session | None:
     """The session of a browser whose cookie has this secret."""
     found = sessions._sessions.get(secret)
@@ -97,6 +102,6 @@ def visitor(db: psycopg.Connection[Any], dsn: str, level: str, **options: Any) -
     who = access.TokenAccess(where, TOKEN)
     app = build(where, who, access.LOCAL_HOSTS, **options)
     with TestClient(app, base_url="http://127.0.0.1") as client:
-        client.get("/", params={"token": TOKEN})
+        client.get("/", params={"token": TOKEN}, follow_redirects=False)  # draws no page
         rights = db.execute(MAY, (f"web_test_{level}",)).fetchall()
         yield Visitor(client, who.sessions, frozenset(name for (name,) in rights))

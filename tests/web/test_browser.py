@@ -25,7 +25,7 @@ from support.browser import Pages, served
 from support.harness import until
 from support.servers import Server
 from support.thorough import THOROUGH
-from support.visitors import TOKEN, login, session
+from support.visitors import TOKEN, entrance, login, session
 
 Db = psycopg.Connection[Any]
 SECRET = bytes(range(32))
@@ -97,10 +97,7 @@ class Site:
     def enter(self, pages: Pages, path: str = "/", **options: Any) -> Page:
         """A page in a window of its own, signed in. All workers have just been heard of."""
         self.db.execute("select qwf.heartbeat(id) from qwf.workers")
-        page = pages.open(f"{self.address}/?token={TOKEN}", **options)
-        if path != "/":
-            page.goto(self.address + path)
-        return page
+        return pages.open(entrance(self.address, path), **options)
 
     def paths(self) -> list[str]:
         """An address of every page, and a few more."""
