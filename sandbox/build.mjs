@@ -68,6 +68,6 @@ rmSync(out, { recursive: true, force: true });
 cpSync(join(HERE, 'page'), out, { recursive: true });
 for (const name of LOOKS) copyFileSync(join(WEB, name), join(out, name));
 copyPglite(join(out, 'pglite'));
-const dump = gzipSync(tar, { level: 9 });
+const dump = gzipSync(tar);
 writeFileSync(join(out, 'qwf.data'), dump); // not .gz: some servers would unpack it on the way
 console.log(`${out}: database ${(dump.length / 1e6).toFixed(2)} MB`);

@@ -461,15 +461,15 @@ def test_a_worker_that_is_stopped_gives_its_job_back_within_the_grace(
 # Reports fail while `{when}` is true: the first ones, as behind a pooler, or some for ever.
 FAILING_REPORTS = """
 create sequence public.tries;
-create schema kept;
-alter function qwf.finish_many(jsonb) set schema kept;
+create schema replaced;
+alter function qwf.finish_many(jsonb) set schema replaced;
 create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if {when} then
     raise exception using errcode = '{code}', message = 'a planted error';
   end if;
-  return query select * from kept.finish_many(reports);
+  return query select * from replaced.finish_many(reports);
 end $$;
 """
 

@@ -18,7 +18,7 @@ def test_the_tests_of_a_javascript_program_pass(tmp_path: Path) -> None:
     (tmp_path / "node_modules").symlink_to(sandbox.MODULES, target_is_directory=True)
     sql = "".join(change.deploy.read() for change in migrate.read_plan().changes)
     (tmp_path / "qwf.sql").write_text(sql, encoding="utf-8")
-    command = ["node", "--test", "sign_up.test.mjs"]
+    command = ["node", sandbox.QUICK, "--test", "sign_up.test.mjs"]
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=sandbox.PATIENCE_S
     )

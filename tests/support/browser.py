@@ -20,6 +20,8 @@ import uvicorn
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
+from support import sandbox
+
 expect.set_options(timeout=60_000)  # a busy machine makes a page late, not wrong
 PROGRAMS = ("chromium-headless-shell", "chromium")
 # What a page must never do becomes an error in its console.
@@ -103,8 +105,9 @@ def started() -> tuple[Browser, asyncio.AbstractEventLoop]:
         pytest.skip(reason)
     playwright = sync_playwright().start()
     browser = playwright.chromium.launch(
-        executable_path=program, args=["--no-sandbox"], timeout=120_000
-    )
+        executable_path=program, args=["--no-sandbox", f"--js-flags={sandbox.QUICK}"],
+        timeout=120_000,
+    )  # fmt: skip
     loop = asyncio.get_running_loop()
 
     mine = os.getpid()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import httpx2 as httpx
 import psycopg
@@ -13,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 from starlette.testclient import TestClient
 
 from qwf_agent.web.app import build
+from qwf_agent.web.reads import servers
 from qwf_agent.web.site import access
 
 LEVELS: dict[str, tuple[str, ...]] = {
@@ -71,6 +73,11 @@ class Visitor:
 Visit = Callable[..., Visitor]
 
 
+def entrance(address: str, path: str) -> str:
+    """Address of a page that a browser without a session may open: it gets one there."""
+    return f"{address}{path}{'&' if '?' in path else '?'}token={TOKEN}"
+
+
 def session(sessions: access.Sessions, secret: str) -> access.Session | None:
     """The session of a browser whose cookie has this secret."""
     found = sessions._sessions.get(secret)
@@ -92,11 +99,13 @@ def login(db: psycopg.Connection[Any], dsn: str, level: str) -> str:
 
 @contextlib.contextmanager
 def visitor(db: psycopg.Connection[Any], dsn: str, level: str, **options: Any) -> Iterator[Visitor]:
-    """A visitor of that level, on any database; keywords go to build."""
+    """A visitor of that level, on any database; keywords go to build. The page has one connection:
+    each more would compile the same views again."""
     where = login(db, dsn, level)
     who = access.TokenAccess(where, TOKEN)
     app = build(where, who, access.LOCAL_HOSTS, **options)
-    with TestClient(app, base_url="http://127.0.0.1") as client:
-        client.get("/", params={"token": TOKEN})
+    one_connection = mock.patch.object(servers, "MOST_CONNECTIONS", 1)
+    with one_connection, TestClient(app, base_url="http://127.0.0.1") as client:
+        client.get("/", params={"token": TOKEN}, follow_redirects=False)  # draws no page
         rights = db.execute(MAY, (f"web_test_{level}",)).fetchall()
         yield Visitor(client, who.sessions, frozenset(name for (name,) in rights))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -25,14 +26,14 @@ from support.browser import Pages, served
 from support.harness import until
 from support.servers import Server
 from support.thorough import THOROUGH
-from support.visitors import TOKEN, login, session
+from support.visitors import TOKEN, entrance, login, session
 
 Db = psycopg.Connection[Any]
 SECRET = bytes(range(32))
 Around = Callable[[ASGIApp], ASGIApp]
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"
-LOOKS = [(1280, "light"), (390, "dark")]  # each width and each colour once
-LOOKS += [(1280, "dark"), (390, "light")] if THOROUGH else []
+LOOKS = [(390, "dark"), (1280, "light")]  # each width and each colour once
+LOOKS += [(390, "light"), (1280, "dark")] if THOROUGH else []
 WIDTHS = [1280, 800, 390] if THOROUGH else [1280, 390]
 FIND = """
 () => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
@@ -97,10 +98,7 @@ class Site:
     def enter(self, pages: Pages, path: str = "/", **options: Any) -> Page:
         """A page in a window of its own, signed in. All workers have just been heard of."""
         self.db.execute("select qwf.heartbeat(id) from qwf.workers")
-        page = pages.open(f"{self.address}/?token={TOKEN}", **options)
-        if path != "/":
-            page.goto(self.address + path)
-        return page
+        return pages.open(entrance(self.address, path), **options)
 
     def paths(self) -> list[str]:
         """An address of every page, and a few more."""
@@ -138,14 +136,14 @@ def open_site(server: Server, template: str, browser: Browser) -> Iterator[Calla
 
 
 def problems(page: Page) -> list[str]:
-    """Problems that keep people from using the page, at all widths and in all colours."""
+    """Problems that keep people from using the page, which has axe, at all widths and in all
+    colours."""
     found = []
     page.evaluate(HIDE, True)  # a refresh that comes while axe looks changes what it looks at
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         found += [f"{page.url} {width}: {sheet}" for sheet in page.evaluate(CUT_OFF)]
     page.evaluate("document.querySelectorAll('main details').forEach((d) => d.open = true)")
-    page.evaluate(AXE.read_text())
     for width, scheme in LOOKS:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # no colour is on its way
         page.set_viewport_size({"width": width, "height": 800})
@@ -153,7 +151,6 @@ def problems(page: Page) -> list[str]:
         if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
             said.append(f"is {wide} wide")
         found += [f"{page.url} {width} {scheme}: {problem}" for problem in said]
-    page.set_viewport_size({"width": LOOKS[0][0], "height": 800})
     return found
 
 
@@ -161,6 +158,7 @@ def test_no_page_has_what_keeps_people_from_using_it(full: Site, pages: Pages) -
     """It breaks no rule of axe, fits its window, and what opens at a button is seen whole."""
     pages.expected.append(ABSENT)
     page = full.enter(pages)
+    page.add_init_script(path=AXE)
     found, absent = [], set()
     for path in dict.fromkeys(full.paths()):
         answer = page.goto(full.address + path)
@@ -179,6 +177,8 @@ def test_pages_for_everybody_have_nothing_either(full: Site, pages: Pages) -> No
     token = links.sign(SECRET, *asked, until_then, "ada")
     with served(build(full.dsn, SignIn("host=127.0.0.1"), access.LOCAL_HOSTS)) as signed:
         page = pages.open(f"{signed}/sign-in")
+        page.add_init_script(path=AXE)
+        page.reload()
         found = problems(page)
     for path in (f"/answer/{token}", f"/answer/{token[:-2]}", "/no-such-page"):
         page.goto(full.address + path)
@@ -419,7 +419,7 @@ def test_a_page_says_that_the_database_is_away_and_is_fresh_when_it_is_back(
     server.stop_immediate()
     try:
         expect(page.locator("#stale")).to_be_visible()
-        page.wait_for_timeout(15_000)  # long enough for answers with 503, which must not be shown
+        without_an_answer(page)  # which must not be shown
         expect(page.locator("#stale")).to_contain_text("what you see is from")
         expect(page.locator("#live.stale h1")).to_have_text("Queues")
         expect(page.get_by_role("link", name="default").first).to_be_visible()
@@ -448,7 +448,7 @@ def test_an_outage_keeps_what_is_ticked(
     server.stop_immediate()
     try:
         expect(page.locator("#stale")).to_be_visible()
-        page.wait_for_timeout(5_000)
+        without_an_answer(page)
         expect(page.get_by_label(f"Select run {runs[1]}")).to_be_checked()
     finally:
         server.start()
@@ -456,6 +456,12 @@ def test_an_outage_keeps_what_is_ticked(
     expect(page.get_by_label(f"Select run {runs[1]}")).to_be_checked()
     selected.click()
     expect(page.get_by_role("heading", name="Cancel 1 run")).to_be_visible()
+
+
+def without_an_answer(page: Page) -> None:
+    """Wait until the page has asked once more, and the database did not answer."""
+    longer = re.compile(r"in ([3-9]|\d\d) s")  # than after the first time
+    expect(page.locator("#stale [data-again]")).to_contain_text(longer)
 
 
 def made_run(db: Db) -> int:

@@ -15,7 +15,7 @@ from qwf_agent.web.app import build
 from qwf_agent.web.site import access
 from support.browser import Pages
 from support.poison import STRANGE
-from support.visitors import TOKEN, login
+from support.visitors import TOKEN, entrance, login
 
 Db = psycopg.Connection[Any]
 CARD = {"id": 0, "use_pct": 55, "vram_used_mb": 9000, "vram_total_mb": 24576}
@@ -29,9 +29,7 @@ def look(db: Db, dsn: str, serve: Callable[[ASGIApp], str], pages: Pages) -> Cal
     address = serve(build(where, access.TokenAccess(where, TOKEN), access.LOCAL_HOSTS))
 
     def start(path: str, **options: Any) -> Page:
-        page = pages.open(f"{address}/?token={TOKEN}", **options)
-        page.goto(address + path)
-        return page
+        return pages.open(entrance(address, path), **options)
 
     return start
 

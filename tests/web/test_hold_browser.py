@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from qwf_agent.web.app import build
-from qwf_agent.web.site import access
+from qwf_agent.web.reads import database
+from qwf_agent.web.site import access, handlers
 from support.browser import Pages, served
-from support.visitors import TOKEN, login
+from support.visitors import TOKEN, entrance, login
 
 Db = psycopg.Connection[Any]
 REFRESH = """
@@ -27,17 +30,18 @@ Enter = Callable[[str], Page]
 
 @pytest.fixture
 def enter(db: Db, dsn: str, browser: Browser) -> Iterator[Enter]:
-    """Opens a page of an admin. Pages end before the server does."""
+    """Opens a page of an admin, which shows what was changed just before a refresh. Pages end
+    before the server does."""
     with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(database, "FRESH_S", 0.0))
+        stack.enter_context(mock.patch.object(handlers, "MOST_PER_S", math.inf))
         app: Any = build(login(db, dsn, "admin"), access.TokenAccess(dsn, TOKEN), ("127.0.0.1",))
         address = stack.enter_context(served(app))
         pages = Pages(browser)
         stack.callback(lambda: pages.close())
 
         def opened(path: str) -> Page:
-            page = pages.open(f"{address}/?token={TOKEN}")
-            page.goto(address + path)
-            return page
+            return pages.open(entrance(address, path))
 
         yield opened
 

@@ -30,7 +30,7 @@ def address(db: Db, dsn: str, serve: Serve, tmp_path: Path) -> Callable[[str], s
     who = access.TokenAccess(where, visitors.TOKEN)
     roots = [files.Root(tmp_path)]
     site = serve(build(where, who, access.LOCAL_HOSTS, files=roots, link_secret=bytes(32)))
-    return lambda path: f"{site}{path}?token={visitors.TOKEN}"
+    return lambda path: visitors.entrance(site, path)
 
 
 def answers(db: Db) -> list[Any]:

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from qwf_agent.web.app import build
 from qwf_agent.web.site import access
 from support.browser import Pages, served
-from support.visitors import TOKEN, login
+from support.visitors import TOKEN, entrance, login
 
 Db = psycopg.Connection[Any]
 REFRESH = """
@@ -36,9 +36,7 @@ def enter(db: Db, dsn: str, browser: Browser) -> Iterator[Enter]:
         pages = Pages(browser)
 
         def opened(path: str) -> Page:
-            page = pages.open(f"{address}/?token={TOKEN}")
-            page.goto(address + path)
-            return page
+            return pages.open(entrance(address, path))
 
         yield opened
         assert pages.close() == []

@@ -13,7 +13,7 @@ from qwf_agent.web.app import build
 from qwf_agent.web.site import access
 from support.browser import Pages
 from support.servers import Server
-from support.visitors import TOKEN, login
+from support.visitors import TOKEN, entrance, login
 
 Db = psycopg.Connection[Any]
 ASK = """select qwf.register_workflow('{"name": "ask", "steps": [{"id": "why", "kind": "input",
@@ -34,9 +34,7 @@ def test_an_outage_loses_nothing_that_was_typed_or_ticked(
     address = serve(app)
 
     def entered(path: str) -> Any:
-        page = pages.open(f"{address}/?token={TOKEN}")
-        page.goto(address + path)
-        return page
+        return pages.open(entrance(address, path))
 
     reads, filters, ticks, answers, acts = (
         entered(path) for path in ("/", "/jobs", "/jobs", f"/inputs/{question}", f"/jobs/{jobs[2]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -64,12 +65,12 @@ def full(request: pytest.FixtureRequest, server: Server, template: str) -> Itera
             yield Full(request.param, db, dsn)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def at(full: Full) -> Iterator[Visit]:
-    """As `visit`, on that database."""
+    """at("viewer") is the visitor of that level on that database, for all tests."""
     with contextlib.ExitStack() as stack:
-        yield lambda level="admin", **options: stack.enter_context(
-            visitors.visitor(full.db, full.dsn, level, **options)
+        yield functools.cache(
+            lambda level: stack.enter_context(visitors.visitor(full.db, full.dsn, level))
         )
 
 
@@ -78,8 +79,10 @@ def wrong(visitor: Visitor, path: str) -> list[str]:
     return looked_at(visitor, path)[0]
 
 
+@functools.cache
 def looked_at(visitor: Visitor, path: str) -> tuple[list[str], int | None, list[str]]:
-    """The fault of an answer, its status and its links; no status if a handler raised."""
+    """The fault of an answer, its status and its links; no status if a handler raised. A page is
+    asked for once, because no test here changes what is in its database."""
     try:
         answer = visitor.get(path)
     except Exception as error:  # whatever a handler raises is here, and a page of its own outside
@@ -183,8 +186,9 @@ def test_data_for_scripts_is_there_or_is_not(full: Full, at: Visit) -> None:
 def test_hostile_texts_are_seen_as_they_are(visit: Visit, db: Db) -> None:
     lively.fill(db)
     poison.mark(db)
+    viewer = visit("viewer")
     for path in ("/jobs", "/failures", "/fleet", "/runs", "/jobs/1"):
-        assert "{{7*7}}" in "".join(Seen(visit("viewer").text(path)).texts), path
+        assert "{{7*7}}" in "".join(Seen(viewer.text(path)).texts), path
 
 
 SAMPLE_OF = {

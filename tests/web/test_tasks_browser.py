@@ -19,7 +19,7 @@ from qwf_agent.web.site import access
 from support import asking
 from support.browser import Pages, served
 from support.made_jobs import fail, start_run, worker
-from support.visitors import TOKEN, login
+from support.visitors import TOKEN, entrance, login
 
 Db = psycopg.Connection[Any]
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
@@ -42,9 +42,7 @@ def enter(db: Db, dsn: str, browser: Browser, tmp_path: Path) -> Iterator[Enter]
         pages = Pages(browser)
 
         def opened(path: str = "/", **options: Any) -> Page:
-            page = pages.open(f"{address}/?token={TOKEN}", **options)
-            page.goto(address + path)
-            return page
+            return pages.open(entrance(address, path), **options)
 
         yield opened
         assert pages.close() == []

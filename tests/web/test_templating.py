@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
-from jinja2 import DictLoader, StrictUndefined, UndefinedError
+from jinja2 import DictLoader, StrictUndefined, Template, UndefinedError
 from markupsafe import Markup, escape
 
 from qwf_agent.look.draw.visible import visible
@@ -15,11 +16,17 @@ from qwf_agent.web.site.templating import Templates, finalized, shown
 
 def write(template: str, **given: Any) -> str:
     """The text of a template, with the settings of the page."""
+    return compiled(template).render(given)
+
+
+@functools.cache
+def compiled(template: str) -> Template:
+    """The template, with the settings of the page."""
     templates = Templates(
         loader=DictLoader({"t": template, "m": "{% macro b(x) %}<b>{{ x }}</b>{% endmacro %}"}),
         autoescape=True, undefined=StrictUndefined, finalize=finalized,
     )  # fmt: skip
-    return templates.get_template("t").render(given)
+    return templates.get_template("t")
 
 
 @pytest.mark.parametrize("one", [chr(code) for code in (*range(0x100), 0x202E, 0x3164, 0x1F600)])
