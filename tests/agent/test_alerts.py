@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,19 @@ def test_a_failed_job_makes_one_mail_and_its_end_answers_in_the_same_thread(
         assert first["Message-ID"] != over["Message-ID"]
         assert "https://box-a:5688/jobs/1" in first.get_content()
         assert base.invariants() == []
+
+
+def test_an_agent_that_delivers_nothing_stays_alive_and_asleep(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """A night without an alert: it is not taken for dead, and the next message wakes it."""
+    configure(tmp_path, '[receiver.ops]\nkind = "ping"\nurl = "https://example.org/"\n')
+    agent = deliver(start)
+    seen = "select last_seen from qwf.workers"
+    registered = until(lambda: base.one(seen), "the agent")
+    until(lambda: base.one(seen) > registered + timedelta(seconds=4), "heartbeats while asleep")
+    assert base.one("select queue from qwf.sleepers") == "qwf.alerts"
+    assert "failed" not in agent.log.read_text()
 
 
 def test_a_question_is_answered_from_the_mail(
