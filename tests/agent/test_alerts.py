@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
@@ -85,7 +86,10 @@ def test_a_failed_job_makes_one_mail_and_its_end_answers_in_the_same_thread(
         until(lambda: len(mails.taken) == 2, "the mail that it is over")
         first, over = mails.taken
         assert first["Subject"] == "job 1 (load) failed: boom"
-        assert over["Subject"].startswith("resolved: load")
+        assert re.fullmatch(r"resolved: load \(job failed, (1 event|2 events)\)", over["Subject"])
+        assert re.search(
+            r"^first: \d{4}(-\d\d){2} \d\d(:\d\d){2} UTC\r?$", over.get_content(), re.M
+        )
         assert (first["From"], first["To"]) == ("qwf@example.org", "ada@example.org")
         assert first["Auto-Submitted"] == "auto-generated"
         assert first["References"] == over["References"]

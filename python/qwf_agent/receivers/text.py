@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from qwf_agent.app.values import moment
+
 Message = Mapping[str, Any]
 STATES = {"open": "", "still": "still: ", "resolved": "resolved: ", "storm": "", "test": "test: "}
 LONGEST_TITLE = 200
@@ -36,10 +38,10 @@ def lines(message: Message, link: str | None, answer: str | None = None) -> str:
     count, more = message.get("count", 0), message.get("more")
     text = [title(message), ""]
     if message.get("state") in ("open", "still", "resolved") and count > 1:
-        text.append(f"{count} events" + (f", {more} since the last message" if more else ""))
+        text.append(_events(count) + (f", {more} since the last message" if more else ""))
     for key in ("first", "last"):
         if message.get(key) and (key == "first" or message[key] != message.get("first")):
-            text.append(f"{key}: {message[key]}")
+            text.append(f"{key}: {_to_the_second(message[key])}")
     text += [f"{key}: {value}" for key, value in names.items()]
     if answer:
         text += ["", "Answer (this link is for you alone, and works once):", answer]
@@ -69,7 +71,7 @@ def _says(message: Message) -> str:
     if message.get("state") == "test":
         return f"{rule}: this is a test"
     if message.get("state") == "resolved":
-        return f"{subject or rule} ({str(kind).replace('_', ' ')}, {message.get('count')} events)"
+        return f"{subject or rule} ({str(kind).replace('_', ' ')}, {_events(message.get('count'))})"
     error = f": {detail['error']}" if detail.get("error") else ""
     if kind == "run_ended":
         return f"run {message.get('run')} of {subject} {detail.get('status', 'ended')}{error}"
@@ -79,3 +81,12 @@ def _says(message: Message) -> str:
         node = (message.get("names") or {}).get("node")  # its task is always input
         return f"{node or subject} asks: {detail.get('prompt', 'what to do')}"
     return f"{subject or rule}: {str(kind).replace('_', ' ')}{error}"
+
+
+def _events(count: Any) -> str:
+    return "1 event" if count == 1 else f"{count} events"
+
+
+def _to_the_second(at: str) -> str:
+    """A time as people read it, in its own zone."""
+    return f"{moment(at):%Y-%m-%d %H:%M:%S %Z}"
