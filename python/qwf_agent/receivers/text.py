@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from qwf_agent.app.values import moment
@@ -10,6 +11,7 @@ from qwf_agent.app.values import moment
 Message = Mapping[str, Any]
 STATES = {"open": "", "still": "still: ", "resolved": "resolved: ", "storm": "", "test": "test: "}
 LONGEST_TITLE = 200
+LASTING = ("runs_for", "waits_for", "usual", "expected", "takes", "every")  # seconds
 
 
 def link_of(message: Message, page: str) -> str | None:
@@ -43,6 +45,9 @@ def lines(message: Message, link: str | None, answer: str | None = None) -> str:
         if message.get(key) and (key == "first" or message[key] != message.get("first")):
             text.append(f"{key}: {_to_the_second(message[key])}")
     text += [f"{key}: {value}" for key, value in names.items()]
+    for key, value in (message.get("detail") or {}).items():
+        if key in LASTING and isinstance(value, (int, float)):
+            text.append(f"{key.replace('_', ' ')}: {timedelta(seconds=round(value))}")
     if answer:
         text += ["", "Answer (this link is for you alone, and works once):", answer]
     if link:
@@ -77,6 +82,9 @@ def _says(message: Message) -> str:
         return f"run {message.get('run')} of {subject} {detail.get('status', 'ended')}{error}"
     if kind == "job_failed":
         return f"job {message.get('job')} ({subject}) failed{error}"
+    if kind in ("run_late", "job_late"):
+        which = "run {} of {}" if kind == "run_late" else "job {} ({})"
+        return f"{which.format(message.get(str(kind)[:3]), subject)} is late"
     if kind == "question_asked":
         node = (message.get("names") or {}).get("node")  # its task is always input
         return f"{node or subject} asks: {detail.get('prompt', 'what to do')}"
