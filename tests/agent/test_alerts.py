@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from qwf_agent.app import Checkpoint, PermanentError, TemporaryError
 from qwf_agent.look import links
-from qwf_agent.receivers import delivery, mail
+from qwf_agent.receivers import delivery, mail, text
 from qwf_agent.receivers.config import Receiver
 from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import Database, StartAgent, run_agent, until
@@ -84,13 +86,53 @@ def test_a_failed_job_makes_one_mail_and_its_end_answers_in_the_same_thread(
         until(lambda: len(mails.taken) == 2, "the mail that it is over")
         first, over = mails.taken
         assert first["Subject"] == "job 1 (load) failed: boom"
-        assert over["Subject"].startswith("resolved: load")
+        assert re.fullmatch(r"resolved: load \(job failed, (1 event|2 events)\)", over["Subject"])
+        assert re.search(
+            r"^first: \d{4}(-\d\d){2} \d\d(:\d\d){2} UTC\r?$", over.get_content(), re.M
+        )
         assert (first["From"], first["To"]) == ("qwf@example.org", "ada@example.org")
         assert first["Auto-Submitted"] == "auto-generated"
         assert first["References"] == over["References"]
         assert first["Message-ID"] != over["Message-ID"]
         assert "https://box-a:5688/jobs/1" in first.get_content()
         assert base.invariants() == []
+
+
+def test_a_mail_says_which_run_is_late_and_by_how_much() -> None:
+    detail = {"runs_for": 5400, "expected": 1200.4}
+    late = {
+        "kind": "run_late",
+        "state": "open",
+        "subject": "w",
+        "run": 7,
+        "job": 8,
+        "detail": detail,
+    }
+    assert text.title(late) == "run 7 of w is late"
+    assert text.lines(late, None).splitlines()[2:4] == ["runs for: 1:30:00", "expected: 0:20:00"]
+    assert text.title({**late, "kind": "job_late"}) == "job 8 (w) is late"
+
+
+def test_a_certificate_that_is_not_trusted_says_which_key_helps(tmp_path: Path) -> None:
+    """The mail server of a firm often has one of the firm's own."""
+    with mail_server(tmp_path) as (mails, port, _):
+        ada = Receiver("ada", "mail", smtp=f"smtp://localhost:{port}", to=("ada@example.org",))
+        with pytest.raises(TemporaryError, match="ca-file names a certificate to trust"):
+            mail.send(ada, {"id": "a.1.1", "state": "test", "rule": "r"})
+        assert not mails.taken
+
+
+def test_an_agent_that_delivers_nothing_stays_alive_and_asleep(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """A night without an alert: it is not taken for dead, and the next message wakes it."""
+    configure(tmp_path, '[receiver.ops]\nkind = "ping"\nurl = "https://example.org/"\n')
+    agent = deliver(start)
+    seen = "select last_seen from qwf.workers"
+    registered = until(lambda: base.one(seen), "the agent")
+    until(lambda: base.one(seen) > registered + timedelta(seconds=4), "heartbeats while asleep")
+    assert base.one("select queue from qwf.sleepers") == "qwf.alerts"
+    assert "failed" not in agent.log.read_text()
 
 
 def test_a_question_is_answered_from_the_mail(

@@ -86,6 +86,8 @@ def test_what_is_no_web_address_is_refused() -> None:
             hooks.post(url, {})
     with pytest.raises(PermanentError, match="private address"):
         hooks.post("https://localhost/", {})
+    with pytest.raises(PermanentError, match=r"^169.254.169.254 is a link-local address"):
+        hooks.post("https://169.254.169.254/", {})
     for host in ("0x7f.1", "2130706433", "0177.0.0.1", "0", "127。0。0。1", "[::ffff:7f00:1]"):
         with pytest.raises(PermanentError, match=r"private address|reserved address"):
             hooks.post(f"https://{host}/", {})

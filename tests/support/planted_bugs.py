@@ -432,17 +432,17 @@ SIGNAL_BUGS = {
 ALERT_BUGS = {
     "an alert keeps times only until it opens": (
         "_qwf.apply_changes",
-        "case when s.opens then '{}' else m.recent end",
-        "coalesce(m.recent, '{}')",
+        "case when n.opens then '{}' else n.recent end,\n    case",
+        "coalesce(n.recent, '{}'),\n    case",
     ),
     "an open alert has told somebody or will": (
         "_qwf.apply_changes",
-        "case when s.opens then p_now + c.pause end",
+        "case when n.opens then p_now + c.pause end",
         "null",
     ),
     "an open alert has counted an event": (
         "_qwf.apply_changes",
-        "then greatest(c.bad, cardinality(m.recent)) else c.bad end,\n    c.first_bad",
+        "then greatest(c.bad, cardinality(n.recent)) else c.bad end,\n    c.first_bad",
         "then 0 end,\n    c.first_bad",
     ),
     "an alert counts events that have a number": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import NamedTuple
 
 from qwf_agent.agent import db
@@ -10,6 +11,8 @@ from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Links
 from qwf_agent.agent.settings import Settings
+
+log = logging.getLogger("qwf_agent")
 
 RECHECK_S = (0.005, 0.025, 0.1)  # claims after falling asleep: work may have come just before
 RENEW_S = 10.0  # plus jitter: the database drops a sleeping worker after 15 seconds
@@ -162,6 +165,8 @@ class Sleeper:
             return True
         self._renewing = None
         if call.failure or not call.rows:
+            if call.failure and not call.failure.lost:
+                log.warning("a heartbeat of %s failed: %s", self._worker.name, call.failure)
             return False
         answer = call.rows[0]
         self._control.take_sleep_answer(answer["registered"], bool(answer["ordered"]), now)

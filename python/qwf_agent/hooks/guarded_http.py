@@ -137,7 +137,7 @@ def checked_address(host: str, port: int, private: bool, timeout_s: float = TIME
     for address in addresses:
         why = why_refused(address, private)
         if why is not None:
-            raise Refused(f"{host} is {address}, {why}")
+            raise Refused(f"{host} is {why}" if host == address else f"{host} is {address}, {why}")
     return addresses[0]
 
 

@@ -89,6 +89,8 @@ def _judged(error: OSError | smtplib.SMTPException) -> tuple[bool, str]:
         said = error.smtp_error
         words = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
         return error.smtp_code >= 500, f"{error.smtp_code} {text.one_line(words)[:200]}"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return False, f"{error.verify_message}; ca-file names a certificate to trust"
     return False, str(error) or type(error).__name__
 
 

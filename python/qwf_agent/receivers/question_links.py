@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from qwf_agent.app.values import moment
 from qwf_agent.receivers.config import Receiver
 from qwf_agent.receivers.signed_links import secret_of_this_user, sign
 
@@ -19,7 +20,7 @@ def link_for(receiver: Receiver, message: Mapping[str, Any], recipient: str) -> 
     if not job or not asked:
         return None
     token = sign(
-        secret_of_this_user(), int(job), datetime.fromisoformat(str(asked)),
+        secret_of_this_user(), int(job), moment(str(asked)),
         datetime.now(timezone.utc) + LASTS, recipient[:80],
     )  # fmt: skip
     return f"{receiver.page.rstrip('/')}/answer/{token}"

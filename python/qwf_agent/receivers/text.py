@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
+
+from qwf_agent.app.values import moment
 
 Message = Mapping[str, Any]
 STATES = {"open": "", "still": "still: ", "resolved": "resolved: ", "storm": "", "test": "test: "}
 LONGEST_TITLE = 200
+LASTING = ("runs_for", "waits_for", "usual", "expected", "takes", "every")  # seconds
 
 
 def link_of(message: Message, page: str) -> str | None:
@@ -36,11 +40,14 @@ def lines(message: Message, link: str | None, answer: str | None = None) -> str:
     count, more = message.get("count", 0), message.get("more")
     text = [title(message), ""]
     if message.get("state") in ("open", "still", "resolved") and count > 1:
-        text.append(f"{count} events" + (f", {more} since the last message" if more else ""))
+        text.append(_events(count) + (f", {more} since the last message" if more else ""))
     for key in ("first", "last"):
         if message.get(key) and (key == "first" or message[key] != message.get("first")):
-            text.append(f"{key}: {message[key]}")
+            text.append(f"{key}: {_to_the_second(message[key])}")
     text += [f"{key}: {value}" for key, value in names.items()]
+    for key, value in (message.get("detail") or {}).items():
+        if key in LASTING and isinstance(value, (int, float)):
+            text.append(f"{key.replace('_', ' ')}: {timedelta(seconds=round(value))}")
     if answer:
         text += ["", "Answer (this link is for you alone, and works once):", answer]
     if link:
@@ -69,13 +76,25 @@ def _says(message: Message) -> str:
     if message.get("state") == "test":
         return f"{rule}: this is a test"
     if message.get("state") == "resolved":
-        return f"{subject or rule} ({str(kind).replace('_', ' ')}, {message.get('count')} events)"
+        return f"{subject or rule} ({str(kind).replace('_', ' ')}, {_events(message.get('count'))})"
     error = f": {detail['error']}" if detail.get("error") else ""
     if kind == "run_ended":
         return f"run {message.get('run')} of {subject} {detail.get('status', 'ended')}{error}"
     if kind == "job_failed":
         return f"job {message.get('job')} ({subject}) failed{error}"
+    if kind in ("run_late", "job_late"):
+        which = "run {} of {}" if kind == "run_late" else "job {} ({})"
+        return f"{which.format(message.get(str(kind)[:3]), subject)} is late"
     if kind == "question_asked":
         node = (message.get("names") or {}).get("node")  # its task is always input
         return f"{node or subject} asks: {detail.get('prompt', 'what to do')}"
     return f"{subject or rule}: {str(kind).replace('_', ' ')}{error}"
+
+
+def _events(count: Any) -> str:
+    return "1 event" if count == 1 else f"{count} events"
+
+
+def _to_the_second(at: str) -> str:
+    """A time as people read it, in its own zone."""
+    return f"{moment(at):%Y-%m-%d %H:%M:%S %Z}"

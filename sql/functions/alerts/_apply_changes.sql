@@ -35,50 +35,50 @@ begin
     from change c
     where c.bad = 0 and o.rule = any (array[c.rule]) and o.key = any (array[c.key])
       and num_nulls(o.opened_at, o.closed_at) = 1 and o.opened_at is not null
-  ), updated as (
+  ), counted as (
+    update qwf.open_alerts o set
+      subject = c.subject, kind = c.kind, last_at = c.last_bad, last_seq = c.last_seq,
+      run_id = c.run_id, job_id = c.job_id, events = o.events + c.bad,
+      close_at = case when not c.paired then p_now + c.within
+        when c.good_last then p_now + c.calm end
+    from change c
+    where c.bad > 0 and o.rule = any (array[c.rule]) and o.key = any (array[c.key])
+      and num_nulls(o.opened_at, o.closed_at) = 1 and o.opened_at is not null
+    returning c.place
+  ), updated as (  -- closed ones, and those of which too few events have happened
     update qwf.open_alerts o set
       subject = c.subject, kind = c.kind, last_at = c.last_bad, last_seq = c.last_seq,
       run_id = c.run_id, job_id = c.job_id, closed_at = null,
       (opened_at, recent, events, told, first_at, first_seq, send_at, close_at) = (
-        select case when s.opens then p_now when m.opened then o.opened_at end,
-          case when s.opens or m.opened then '{}' else m.recent end,
-          case when s.opens then greatest(c.bad, cardinality(m.recent))
-            when m.alive then o.events + c.bad else c.bad end,
-          case when m.alive then o.told else 0 end,
-          case when m.alive then o.first_at else c.first_bad end,
-          case when m.alive then o.first_seq else c.first_seq end,
-          case when s.opens then greatest(p_now + c.pause, o.sent_at + c.repeat)
+        select case when n.opens then p_now end, case when n.opens then '{}' else n.recent end,
+          case when n.opens then greatest(c.bad, cardinality(n.recent))
+            when o.closed_at is null then o.events + c.bad else c.bad end,
+          case when o.closed_at is null then o.told else 0 end,
+          case when o.closed_at is null then o.first_at else c.first_bad end,
+          case when o.closed_at is null then o.first_seq else c.first_seq end,
+          case when n.opens then greatest(p_now + c.pause, o.sent_at + c.repeat)
             else o.send_at end,
-          case when not (s.opens or m.opened) or not c.paired then p_now + c.within
+          case when not n.opens or not c.paired then p_now + c.within
             when c.good_last then p_now + c.calm end
-        from (
-          select a.alive, a.opened, case when c.more_than > 0 and not a.opened then array(
-            select t from unnest(c.times || o.recent) t
-            where t > c.last_bad - c.within order by t desc limit c.more_than + 1) end as recent
-          from (select o.closed_at is null as alive,
-            o.closed_at is null and o.opened_at is not null as opened) a) m
-        cross join lateral (select not m.opened
-          and (c.more_than = 0 or cardinality(m.recent) > c.more_than) as opens) s)
+        from _qwf.newest_times(c.times || o.recent, c.last_bad - c.within, c.more_than) n)
     from change c
     where c.bad > 0 and o.rule = any (array[c.rule]) and o.key = any (array[c.key])
+      and c.place not in (select o.place from counted o)
     returning c.place
   )
   insert into qwf.open_alerts (rule, key, subject, kind, opened_at, recent, events, first_at,
     last_at, first_seq, last_seq, run_id, job_id, send_at, close_at)
-  select c.rule, c.key, c.subject, c.kind, case when s.opens then p_now end,
-    case when s.opens then '{}' else m.recent end,
-    case when s.opens then greatest(c.bad, cardinality(m.recent)) else c.bad end,
+  select c.rule, c.key, c.subject, c.kind, case when n.opens then p_now end,
+    case when n.opens then '{}' else n.recent end,
+    case when n.opens then greatest(c.bad, cardinality(n.recent)) else c.bad end,
     c.first_bad, c.last_bad, c.first_seq, c.last_seq, c.run_id, c.job_id,
-    case when s.opens then p_now + c.pause end,
-    case when not s.opens or not c.paired then p_now + c.within
+    case when n.opens then p_now + c.pause end,
+    case when not n.opens or not c.paired then p_now + c.within
       when c.good_last then p_now + c.calm end
   from change c
-  cross join lateral (select case when c.more_than > 0 then array(
-    select t from unnest(c.times) t
-    where t > c.last_bad - c.within order by t desc limit c.more_than + 1) end as recent) m
-  cross join lateral (
-    select c.more_than = 0 or cardinality(m.recent) > c.more_than as opens) s
-  where c.bad > 0 and c.place not in (select u.place from updated u)
+  cross join lateral _qwf.newest_times(c.times, c.last_bad - c.within, c.more_than) n
+  where c.bad > 0 and c.place not in (
+    select o.place from counted o union all select u.place from updated u)
   order by c.rule collate "C", c.last_seq;
 end $$;
 

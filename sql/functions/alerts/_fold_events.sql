@@ -30,13 +30,15 @@ begin
     select * from unnest(p_terms) with ordinality t (
       rule, kinds, ends, names, label, status, by, notify, children, more_than, within, pause,
       repeat, calm, place)
-  ), pair as (
-    select t.place, t.by, t.more_than > 0 as many, h.*, b.bad
+  ), pair as materialized (
+    select t.place, b.bad, b.bad and t.more_than > 0 as many, h.events, h.first_seq, h.last_seq,
+      h.first_at, h.last_at, _qwf.alert_key(t.by, h.counts_as, b.bad, h.kind, h.last_seq, h.run_id,
+        h.job_id, h.subject, h.names, h.labels) as key
     from term t
     cross join happened h
     cross join lateral (
       select coalesce(h.counts_as = any (t.kinds) and (h.counts_as <> 'run_ended'
-        or t.status in ('any', h.status)), false) as bad) b
+        or t.status in ('any', h.status)), false) as bad offset 0) b  -- 0: works it out once
     where (b.bad or h.kind = any (t.ends) and (h.kind <> 'run_ended'
         or t.status = 'failed' and h.status = 'completed'))
       and (t.names = '{}' or h.names @> t.names)
@@ -44,18 +46,15 @@ begin
       and (t.notify is null or h.names ->> 'notify' = t.notify)
       and (t.children or not h.child)
   ), folded as materialized (
-    select p.place, k.key, max(p.last_seq) as last,
+    select p.place, p.key, max(p.last_seq) as last,
       coalesce(sum(p.events::int) filter (where p.bad), 0) as bad,
       min(p.first_seq) filter (where p.bad) as first_bad,
       max(p.last_seq) filter (where p.bad) as last_bad,
       min(p.first_at) filter (where p.bad) as first_at,
       max(p.last_at) filter (where p.bad) as last_at,
-      array_agg(p.last_seq) filter (where p.bad and p.many) as parts
+      array_agg(p.last_seq) filter (where p.many) as parts
     from pair p
-    cross join lateral (
-      select _qwf.alert_key(p.by, p.counts_as, p.bad, p.kind, p.last_seq, p.run_id, p.job_id,
-        p.subject, p.names, p.labels) as key) k
-    group by p.place, k.key
+    group by p.place, p.key
   ), timed as (  -- only rules with more_than ask when each event was
     select f.place, f.key, array_agg(t) as times
     from folded f

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/alerts/set_alert
 -- Purpose: Sets a rule that says of which events somebody hears, or drops it.
 -- Guarantees: Applies to events that get their numbers after this call. The alerts that are open go
---   on under the new rule; those of a rule that is dropped are gone, and nothing more is sent.
+--   on under the new rule. Those that it is not about, and those of a rule that is dropped, are
+--   gone, and nothing more is sent: no event would end them.
 -- Locks: the row of event_numbers, which a tick holds while it matches events.
 -- Raises: QW001 for a rule to drop that does not exist, QW005 with everything that is wrong.
 
@@ -14,6 +15,7 @@ as $$
 #variable_conflict use_column
 declare
   v_old jsonb;
+  v_new jsonb;
 begin
   if coalesce(set_alert.name !~ '^[A-Za-z][A-Za-z0-9_.-]{0,99}$', true)
     or starts_with(set_alert.name, 'qwf.') and jsonb_typeof(set_alert.rule) = 'object'
@@ -37,15 +39,19 @@ begin
   perform _qwf.check_json('rule', set_alert.rule, 65536);
   perform _qwf.raise_problems('QW005', 'invalid alert',
     array(select p from _qwf.alert_problems(set_alert.rule) p));
+  v_new := _qwf.read_alert(set_alert.rule);
+  delete from qwf.open_alerts o
+  where o.rule = set_alert.name and (not v_new -> 'when' ? o.kind
+    or (v_old -> 'where', v_old -> 'by', v_old -> 'children')
+      is distinct from (v_new -> 'where', v_new -> 'by', v_new -> 'children'));
   insert into qwf.alerts as a (name, rule, kinds, changed_at)
-  select set_alert.name, _qwf.read_alert(set_alert.rule),
+  select set_alert.name, v_new,
     array(select jsonb_array_elements_text(set_alert.rule -> 'when')), qwf.now()
   on conflict (name) do update set
     rule = excluded.rule, kinds = excluded.kinds, login = excluded.login,
     acting_for = excluded.acting_for, changed_at = excluded.changed_at,
     last_error = null, last_error_at = null;
-  perform _qwf.record_change(
-    'alert_changed', set_alert.name, v_old, _qwf.read_alert(set_alert.rule)),
+  perform _qwf.record_change('alert_changed', set_alert.name, v_old, v_new),
     _qwf.notice_no_receiver(set_alert.rule #>> '{do,receiver}');
 end $$;
 comment on function qwf.set_alert is

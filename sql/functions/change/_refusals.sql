@@ -29,6 +29,7 @@ begin
           then 'ended jobs are deleted after their retention; '
             'who has the role qwf_viewer lists jobs: select * from qwf.recent_jobs'
         when p_verb = 'change' then 'only queued and scheduled jobs can be changed'
+        when j.finished_at is null then 'it is not over: ask why_not() what it waits for'
         when j.run_id is null then 'enqueue it again to run it a second time'
         else format('to run its run again from there: select qwf.retry_run(%s, %L)',
           j.run_id, j.node_id) end

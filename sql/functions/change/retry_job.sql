@@ -37,7 +37,9 @@ begin
     end if;
     raise exception using errcode = 'QW002', message = 'the job has not failed or been cancelled',
       detail = format('job %s is %s', v_job.id, v_job.status),
-      hint = 'enqueue it again to run it a second time';
+      hint = case when v_job.finished_at is null
+        then 'it is not over: ask why_not() what it waits for'
+        else 'enqueue it again to run it a second time' end;
   end if;
   perform _qwf.refuse_erased(array[v_job.id]);
   perform _qwf.hold_limits(v_job.limit_by);

@@ -19,7 +19,7 @@ as $$
     select m.receiver, count(*) filter (where j.status <> 'failed') as waiting,
       count(*) filter (where j.status = 'failed') as lost,
       min(m.created_at) filter (where j.status <> 'failed' and j.last_error is not null) as since,
-      left(max(j.last_error), 200) as error
+      _qwf.error_line(max(j.last_error)) as error
     from qwf.alert_messages m
     cross join lateral (  -- offset: each by its id, whatever the statistics say
       select b.status, b.last_error from qwf.jobs b where b.id = m.sent_job offset 0) j

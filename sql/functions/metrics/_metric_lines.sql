@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/metrics/_metric_lines
 -- Purpose: Returns the figures of the view metric_series as lines in the format that Prometheus
---   reads: of each metric one row with its help, and a row for each of its figures.
--- Guarantees: A histogram is one row of 20 lines, and rows are not put together: copies of long
---   texts cost most. The session keeps the plan. A label that is null is left out.
+--   reads: a row for each metric, with its help and figures, and a row for each histogram.
+-- Guarantees: A histogram is 20 lines, and not put together with others: copies of long texts cost
+--   most, and so do many short rows. The session keeps the plan. A label that is null is left out.
 -- Called by: the view metrics_text.
 
 begin;
@@ -19,11 +19,9 @@ begin
     select string_agg(E'\rle="' || round((0.001 * 1.2::float8 ^ (6 * (n - 1)))::numeric, 6)
       || E'"} %s\n', '' order by n) || E'\rle="+Inf"} %s\n' as lines
     from generate_series(1, 17) n
-  ), series as materialized (
-    select m.name, m.pairs as p, m.pairs::text as raw, m.value, m.kind, m.help, m.seconds, m.edges
-    from qwf.metric_series m
-  ), labelled as materialized (
-    select s.name, s.value, s.seconds, s.edges, case
+  ), figure as materialized (
+    select s.name, s.value, s.kind, s.help, s.seconds, s.edges, case
+      when p is null then null
       when s.raw = '{}' then ''
       when strpos(s.raw, E'\\') = 0 and strpos(s.raw, E'\n') = 0 and array_position(p, null) is null
           and cardinality(p) <= 6
@@ -36,28 +34,27 @@ begin
         select string_agg(p[n] || '="' || replace(replace(replace(
           p[n + 1], E'\\', E'\\\\'), '"', E'\\"'), E'\n', E'\\n') || '"', ',')
         from generate_series(1, cardinality(p), 2) n), '') end as label
-    from series s where s.value is not null and p is not null
+    from (
+      select m.name, m.pairs as p, m.pairs::text as raw, m.value, m.kind, m.help, m.seconds, m.edges
+      from qwf.metric_series m offset 0) s
   )
-  select h.name, 0, E'# HELP ' || h.name || ' ' || h.help || E'\n# TYPE ' || h.name || ' ' || h.kind
-    || E'\n'
-  from (
-    select s.name, min(s.help) as help, min(s.kind) as kind
-    from series s where p is not null group by s.name) h
+  select f.name, 0, '# HELP ' || f.name || ' ' || min(f.help) || E'\n# TYPE ' || f.name || ' '
+    || min(f.kind) || E'\n' || coalesce(string_agg(
+      f.name || f.label || case when f.label = '' then ' ' else '} ' end
+        || case f.value when 'Infinity' then '+Inf' else f.value::text end || E'\n', '')
+      filter (where f.value is not null and f.edges is null), '')
+  from figure f where f.label is not null group by f.name
   union all
-  select l.name, 1, case
-    when l.edges is not null then
-      replace(format(b.lines, variadic l.edges || l.value::bigint), E'\r',
-        l.name || '_bucket' || l.label || ',')
-      || (l.name || '_count' || l.label || '} ' || l.value
-        || E'\n' || l.name || '_sum' || l.label || '} ' || l.seconds || E'\n')
-    else l.name || l.label || case when l.label = '' then '' else '}' end
-      || case l.value when 'Infinity' then ' +Inf' else ' ' || l.value end || E'\n' end
-  from labelled l cross join bucket b
+  select f.name, 1, replace(format(b.lines, variadic f.edges || f.value::bigint), E'\r',
+      f.name || '_bucket' || f.label || ',')
+    || (f.name || '_count' || f.label || '} ' || f.value
+      || E'\n' || f.name || '_sum' || f.label || '} ' || f.seconds || E'\n')
+  from figure f cross join bucket b where f.edges is not null and f.value is not null
   union all
-  select 'qwf_unreadable', 1,
+  select 'qwf_unreadable', 0,
     '# HELP qwf_unreadable Queries that failed in this scrape, or that this login may not make.'
     || E'\n# TYPE qwf_unreadable gauge\nqwf_unreadable ' || count(*) || E'\n'
-  from series s where p is null;
+  from figure f where f.label is null;
 end $$;
 call _qwf.allow('_qwf.metric_lines', 'qwf_viewer');
 

@@ -7,14 +7,16 @@ begin;
 create function _qwf.table_metrics() returns setof _qwf.metric
 language sql stable
 as $$
-  select m.name, array['table', t.relname::text], m.value, 'gauge', m.help
-  from pg_catalog.pg_stat_user_tables t
+  select m.name, array['table', c.relname::text], m.value, 'gauge', m.help
+  from pg_catalog.pg_class c
   cross join lateral (values
-    ('qwf_dead_rows', t.n_dead_tup, 'Rows that vacuum has not removed yet.'),
-    ('qwf_live_rows', t.n_live_tup, 'Rows, by the server''s statistics.'),
-    ('qwf_table_bytes', pg_catalog.pg_total_relation_size(t.relid), 'Size on disk, with indexes.')
+    ('qwf_dead_rows', pg_catalog.pg_stat_get_dead_tuples(c.oid),
+      'Rows that vacuum has not removed yet.'),
+    ('qwf_live_rows', pg_catalog.pg_stat_get_live_tuples(c.oid),
+      'Rows, by the server''s statistics.'),
+    ('qwf_table_bytes', pg_catalog.pg_total_relation_size(c.oid), 'Size on disk, with indexes.')
   ) m (name, value, help)
-  where t.schemaname = 'qwf'
+  where c.relnamespace = 'qwf'::regnamespace and c.relkind = 'r'
 $$;
 
 commit;

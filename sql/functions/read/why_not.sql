@@ -38,7 +38,7 @@ begin
           then ', in ' || date_trunc('second', v_job.run_at - v_now) end,
         case when v_job.start_by > v_job.run_at and v_job.attempt = 0 then
           ': it is debounced, and a call with its key may put it off until ' || v_job.start_by end,
-        coalesce(', after: ' || left(v_job.last_error, 200), (
+        coalesce(', after: ' || _qwf.error_line(v_job.last_error), (
           select ', which is its delay' from qwf.graph_nodes n
           where n.graph_id = v_job.graph_id and n.idx = v_job.node_idx and v_job.attempt = 0
             and n.delay is not null)));
@@ -53,7 +53,7 @@ begin
       return query select * from _qwf.why_unclaimed(v_job, v_now);
     else
       return next coalesce(_qwf.why_asleep(v_job), format('it has ended: %s%s', v_job.status,
-        coalesce(', ' || left(v_job.last_error, 200), '')));
+        coalesce(', ' || _qwf.error_line(v_job.last_error), '')));
   end case;
 end $$;
 comment on function qwf.why_not is

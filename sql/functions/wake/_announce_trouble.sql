@@ -29,7 +29,7 @@ begin
   from unnest(p_jobs) p (id) join qwf.jobs j on j.id = p.id
   left join qwf.job_attempts a on a.job_id = j.id and a.attempt = j.attempt
   where (j.status::text = 'awaiting_input' and j.input_spec ? 'widget')  -- text: not by an index
-    or (j.status::text = 'failed' and j.run_id is null and not starts_with(j.queue, 'qwf.'));
+    or (j.status::text = 'failed' and j.run_id is null and j.queue <> 'qwf.runs');
 end $$;
 
 commit;

@@ -17,7 +17,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  if starts_with(sleep.queue, 'qwf.')
+  if sleep.queue = 'qwf.runs'
     or not exists (select from qwf.queues q where q.name = sleep.queue)
   then
     perform _qwf.raise_unknown_queue(sleep.queue);

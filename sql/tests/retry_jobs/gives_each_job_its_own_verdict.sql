@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(5);
 
 select qwf.enqueue('a', key => 'k'), qwf.enqueue('b'), qwf.enqueue('c');
 select qwf_test.claim('default', 3);
@@ -20,6 +20,10 @@ select is(
   (select detail || ' / ' || hint from qwf.retry_jobs(array[qwf_test.job('c')])),
   format('job %s is completed / enqueue it again to run it a second time', qwf_test.job('c')),
   'a refusal says what to do');
+select is(
+  (select detail || ' / ' || hint from qwf.retry_jobs(array[qwf_test.job('b')])),
+  format('job %s is queued / it is not over: ask why_not() what it waits for', qwf_test.job('b')),
+  'also of one that runs again by itself');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

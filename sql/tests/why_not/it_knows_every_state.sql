@@ -8,8 +8,9 @@ create function pg_temp.why(p_name text) returns text language sql as $$
 select is(pg_temp.why('s/b'), 'it depends on s/a, which is queued', 'blocked');
 select qwf_test.claim('cpu');
 select matches(pg_temp.why('s/a'), 'it is running: worker w, attempt 1', 'running');
-select qwf_test.report('s/a', 'tempfail', error => 'busy');
-select matches(pg_temp.why('s/a'), 'it waits for .*, after: busy', 'scheduled');
+select qwf_test.report('s/a', 'tempfail',
+  error => E'busy\nTraceback (most recent call last):\n  File "a.py", line 1');
+select matches(pg_temp.why('s/a'), 'it waits for [^\n]*, after: busy$', 'scheduled');
 select qwf_test.attempt('s/a', 'fatal', error => 'boom');
 select is(pg_temp.why('s/a'), 'it has ended: failed, boom', 'failed');
 select qwf_test.question('confirm', '{"prompt": "Go?"}');

@@ -8,7 +8,7 @@ select
   m.id, m.alert_id, m.rule, m.state, m.subject,
   coalesce(m.receiver, 'task ' || j.task, 'workflow ' || r.workflow) as sent_to, m.created_at,
   m.sent_job, m.sent_run, coalesce(j.status::text, r.status::text) as delivery,
-  left(coalesce(j.last_error, r.error), 500) as delivery_error
+  split_part(left(coalesce(j.last_error, r.error), 500), E'\n', 1) as delivery_error
 from qwf.alert_messages m
 left join qwf.jobs j on j.id = m.sent_job
 left join qwf.runs r on r.id = m.sent_run;
@@ -30,6 +30,6 @@ comment on column qwf.message_overview.sent_run is
 comment on column qwf.message_overview.delivery is
   'Status of that job or run: completed means delivered. Null: it is deleted.';
 comment on column qwf.message_overview.delivery_error is
-  'Why its last try failed, 500 characters; null: it did not.';
+  'Why its last try failed, one line of at most 500 characters; null: it did not.';
 
 commit;

@@ -10,9 +10,9 @@ comment on view qwf.metrics_text is
   'The metrics as Prometheus reads them: select string_agg(lines, '''' order by name, place) from '
   'qwf.metrics_text.';
 comment on column qwf.metrics_text.name is 'Name of the metric.';
-comment on column qwf.metrics_text.place is '0: the help of the metric, which comes first; else 1.';
+comment on column qwf.metrics_text.place is
+  '0: its help and its figures, or of a histogram the help alone; 1: a histogram.';
 comment on column qwf.metrics_text.lines is
-  'Its help, or one of its figures (20 lines of a histogram), in the text format of Prometheus, '
-  'version 0.0.4.';
+  'The lines, 20 of each histogram, in the text format of Prometheus, version 0.0.4.';
 
 commit;
