@@ -177,7 +177,7 @@ ACTIONS: dict[str, Action] = {
         "run {run_id} goes on",
     ),
     "set_alert": Action({"name": "text", "rule": "jsonb"}, "the rule {name} is changed"),
-    "test_alert": Action({"name": "text"}, "a test message of the rule {name} is on its way"),
+    "test_alert": Action({"name": "text"}, "a test message of the rule {name} is sent"),
     "tick": Action({}, "ticked: {result}"),
     "worker_control": Action(
         {

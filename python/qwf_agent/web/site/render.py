@@ -247,6 +247,7 @@ _ENVIRONMENT.filters |= {
     "spell": lambda seconds: words.spell(timedelta(seconds=seconds)),
     "gist": words.gist,
     "brief": words.brief,
+    "changes": words.changed,
     "when_due": words.when_due,
     "capped": capped,
     "classname": buttons.classname,
