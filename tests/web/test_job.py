@@ -57,6 +57,17 @@ def test_an_unknown_job_was_pruned_or_never_existed(visit: Visit, db: Db) -> Non
     assert visitor.get("/jobs/2/attempts/99999999999").status_code == 404
 
 
+def test_a_job_that_never_ran_is_not_asked_for_what_attempts_leave(visit: Visit, db: Db) -> None:
+    job = enqueue(db, "t")
+    asked = ("attempt_overview", "file_overview", "series_overview")
+    page = visit("viewer").text(f"/jobs/{job}")
+    assert [view for view in asked if view in page] == []
+    finish(db, claim(db, "default", worker(db, "default"))[0], "error", "no luck")
+    page = visit("viewer").text(f"/jobs/{job}")
+    assert [view for view in asked if view in page] == [*asked]
+    assert "no luck" in words(page)
+
+
 def test_attempts_show_who_held_the_job_and_how_it_ended(visit: Visit, db: Db) -> None:
     first, second = worker(db, "default", "box-a"), worker(db, "default", "box-b")
     job = enqueue(db, "t", max_attempts=4)

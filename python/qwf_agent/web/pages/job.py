@@ -122,13 +122,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     job = await look.row(JOB, job=number) if number <= MOST_ID else None
     if job is None:
         raise NotFoundError(await missing(look, number))
-    attempts, events, listed, stored, numbers = await asyncio.gather(
-        look.rows(ATTEMPTS, job=number),
-        look.rows(EVENTS, job=number),
-        look.rows(FILES, job=number),
-        look.rows(VALUES, job=number),
-        tracked.of_job(look, job),
-    )
+    # A job that waits for its first attempt is not asked for what attempts leave.
+    ran = job["attempt"] or job["status"] not in waiting.WAITING or job["queue"] is None
+    asked = (EVENTS, VALUES, ATTEMPTS, FILES) if ran else (EVENTS, VALUES)
+    events, stored, *left = await asyncio.gather(*(look.rows(one, job=number) for one in asked))
+    attempts, listed = left or ([], [])
+    numbers = await tracked.of_job(look, job) if ran else tracked.NOTHING
     given = {row["name"]: shown(row) for row in stored}
     texts = {row["name"]: row["text"] for row in stored}
     page = {
