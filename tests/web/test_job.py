@@ -60,6 +60,7 @@ def test_an_unknown_job_was_pruned_or_never_existed(visit: Visit, db: Db) -> Non
 def test_a_job_that_never_ran_is_not_asked_for_what_attempts_leave(visit: Visit, db: Db) -> None:
     job = enqueue(db, "t")
     asked = ("attempt_overview", "file_overview", "series_overview")
+    assert "s.claimed_at" not in visit("viewer").text(f"/jobs/{job}"), "no limit is held"
     page = visit("viewer").text(f"/jobs/{job}")
     assert [view for view in asked if view in page] == []
     finish(db, claim(db, "default", worker(db, "default"))[0], "error", "no luck")

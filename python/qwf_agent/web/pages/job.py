@@ -190,12 +190,13 @@ async def _hindrances(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
     why: dict[str, Any] = {"why": line["lines"] if line else []}
     if status == "queued":
         model, queue, states = job["required_model"], job["queue"], list(words.TROUBLE)
-        held, workers, holders = await asyncio.gather(
-            look.row(waiting.HELD, job=number),
-            look.rows(waiting.WORKERS, job=number),
-            look.rows(waiting.HOLDERS, job=number),
+        held, workers = await asyncio.gather(
+            look.row(waiting.HELD, job=number), look.rows(waiting.WORKERS, job=number)
         )
+        holders: Rows = []
         troubled: Rows = []
+        if held is not None and (held["queue_held"] or held["limit_held"]):
+            holders = await look.rows(waiting.HOLDERS, job=number)
         if model is not None:
             troubled = await look.rows(waiting.TROUBLED, queue=queue, model=model, states=states)
         why |= {"held": held, "workers": workers, "holders": holders}
