@@ -33,7 +33,7 @@ def test_it_says_what_the_page_says(on_db: Cli, db: Db) -> None:
     db.execute("select _qwf.number_and_match()")
     (row,) = lines(on_db)
     assert row.startswith("bad load job_failed 1 ")
-    assert row.endswith(" on its way")
+    assert row.endswith(" not sent yet")
     finish(db, claim(db, "qwf.alerts", box)[0], "tempfail", "receiver ops: 503")
     assert lines(on_db)[0].endswith(" is tried again receiver ops: 503")
     (given,) = json.loads(on_db("alerts", "--json").stdout)

@@ -450,5 +450,5 @@ def test_show_says_how_long_it_usually_takes(on_db: Cli, db: Db) -> None:
     db.execute("select _qwf.number_events()")
     db.execute("select _qwf.learn_runs()")
     run, node, *_ = on_db("show", "1").stdout.splitlines()
-    assert re.search(r"1 of 1 nodes .* s, usually .* s", run), run
-    assert re.search(r"go .*completed .* s, usually .* s", node), node
+    assert re.search(r"1 of 1 nodes .* m?s, usually .* m?s", run), run
+    assert re.search(r"go .*completed .* m?s, usually .* m?s", node), node

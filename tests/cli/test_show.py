@@ -166,7 +166,11 @@ def test_the_board_has_a_line_for_each_run() -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0, "0.0 s"),
+        (0, "0 s"),
+        (0.0004, "under 1 ms"),
+        (0.013, "13 ms"),
+        (0.0994, "99 ms"),
+        (0.0996, "0.1 s"),
         (9.94, "9.9 s"),
         (9.96, "10 s"),
         (59.4, "59 s"),

@@ -57,6 +57,42 @@ def test_an_unknown_job_was_pruned_or_never_existed(visit: Visit, db: Db) -> Non
     assert visitor.get("/jobs/2/attempts/99999999999").status_code == 404
 
 
+def test_a_job_that_never_ran_is_not_asked_for_what_attempts_leave(visit: Visit, db: Db) -> None:
+    job = enqueue(db, "t")
+    asked = ("attempt_overview", "file_overview", "series_overview")
+    assert "s.claimed_at" not in visit("viewer").text(f"/jobs/{job}"), "no limit is held"
+    page = visit("viewer").text(f"/jobs/{job}")
+    assert [view for view in asked if view in page] == []
+    finish(db, claim(db, "default", worker(db, "default"))[0], "error", "no luck")
+    page = visit("viewer").text(f"/jobs/{job}")
+    assert [view for view in asked if view in page] == [*asked]
+    assert "no luck" in words(page)
+
+
+def test_a_job_is_shown_beside_another_one(visit: Visit, db: Db) -> None:
+    """First beside the newest one of its task: how they went, and which lines of them differ."""
+    viewer, box = visit("viewer"), worker(db, "default")
+    old = enqueue(db, "resize", args={"file": "a.png", "size": 1})
+    assert "no other job of this task" in words(viewer.text(f"/jobs/{old}/beside"))
+    finish(db, claim(db, "default", box)[0], "completed", output={"ok": True})
+    new = fail(db, box, "resize", "<b>no luck</b>")
+    other = enqueue(db, "crop", args={"file": "x" * 70_000})
+    page = visit("viewer").text(f"/jobs/{new}/beside")
+    for shown in (
+        f"Job {new} beside job {old}", "State ✗ failed ✓ completed", "Error <b>no luck</b>",
+        '- "file": "a.png"', "From job",
+    ):  # fmt: skip
+        assert shown in words(page), words(page)
+    assert f'href="/jobs/{new}/beside"' in viewer.text(f"/jobs/{new}")
+    page = words(viewer.text(f"/jobs/{new}/beside?against={other}"))
+    assert "Task resize crop" in page
+    assert "Inputs From job" in page
+    assert "too long to be compared" in page
+    assert "no other job 999" in words(viewer.text(f"/jobs/{new}/beside?against=999"))
+    assert f"no other job {new}." in words(viewer.text(f"/jobs/{new}/beside?against={new}"))
+    assert viewer.get("/jobs/999/beside").status_code == 404
+
+
 def test_attempts_show_who_held_the_job_and_how_it_ended(visit: Visit, db: Db) -> None:
     first, second = worker(db, "default", "box-a"), worker(db, "default", "box-b")
     job = enqueue(db, "t", max_attempts=4)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urljoin
 
 import psycopg
 import pytest
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from qwf_agent.web.app import build
 from qwf_agent.web.site import access
+from support import lively_fleet
 from support.browser import Pages, served
 from support.visitors import TOKEN, entrance, login
 
@@ -135,3 +137,32 @@ def test_a_key_reaches_what_the_menu_of_a_row_has(enter: Enter, db: Db) -> None:
     expect(page.get_by_text(f"job {job} runs again")).to_be_visible()
     status = db.execute("select status from qwf.jobs where id = %s", (job,)).fetchone()
     assert status == ("queued",)
+
+
+HEIGHTS = "() => [...document.querySelectorAll('tr[data-row]')].map((one) => one.offsetHeight)"
+
+
+def test_rows_of_lists_have_one_line_on_a_desk_and_a_few_on_a_phone(enter: Enter, db: Db) -> None:
+    """A node with the name of its task and its run, a run with nodes that failed, a workflow."""
+    lively_fleet.fill(db)
+    page = enter("/jobs")
+    for path, highest, on_a_phone in (
+        ("/jobs", 40, 80), ("/runs", 40, 100), ("/events?kind=run_ended", 60, 200),
+        ("/workflows", 70, 240),
+    ):  # fmt: skip
+        page.goto(urljoin(page.url, path))
+        page.set_viewport_size({"width": 1280, "height": 800})
+        assert max(page.evaluate(HEIGHTS)) <= highest, path
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert max(page.evaluate(HEIGHTS)) <= on_a_phone, path
+
+
+@pytest.mark.parametrize("path", ["/failures", "/events", "/audit"])
+def test_on_a_phone_the_filter_is_behind_a_button(enter: Enter, path: str) -> None:
+    page = enter(path)
+    filled = page.locator(".filter-box input").locator("visible=true").first
+    expect(filled).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".filter-box")).to_be_hidden()
+    page.locator("[for=filters-shown]").click()
+    expect(filled).to_be_visible()

@@ -106,6 +106,10 @@ def test_a_box_is_switched_off_with_two_clicks(enter: Enter, db: Db) -> None:
     off = db.execute("select count(*) from qwf.switched_off where host = 'box-a'").fetchall()
     assert off == [(2,)]
     assert click.count == 2
+    page.locator("#notices").get_by_role("button", name="Undo").click()
+    expect(page.locator("#notices")).to_contain_text("box-a is on")
+    expect(page.locator("#notices").get_by_role("button", name="Undo")).to_be_hidden()
+    assert db.execute("select from qwf.switched_off").fetchall() == []
 
 
 def test_a_question_is_answered_from_a_phone_with_two_taps(enter: Enter, db: Db) -> None:

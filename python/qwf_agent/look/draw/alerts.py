@@ -42,7 +42,7 @@ def delivery(row: words.Row) -> str:
         return "sent"  # its job is deleted: it ended long ago
     if status in OVER:
         return "delivered" if status == "completed" else "not delivered"
-    return "is tried again" if row["delivery_error"] else "on its way"
+    return "is tried again" if row["delivery_error"] else "not sent yet"
 
 
 def in_words(row: dict[str, Any]) -> dict[str, Any]:

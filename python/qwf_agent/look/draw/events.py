@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from qwf_agent.look.draw.words import Row, brief, cut, duration, moment, state
+from qwf_agent.look.draw.words import Row, changed, cut, moment, state
 
 LONGEST = 200  # characters of a value in a line
 
@@ -20,16 +20,9 @@ def line(row: Row) -> Text:
         (f"  {row['kind'].replace('_', ' ')}  ", "magenta"),
         "  ".join(str(one) for one in about if one),
         (f"  by {row['login']}" + (f" for {by}" if by else ""), "bright_black"),
-        *(part for key, value in detail.items() for part in ("  ", _part(key, value))),
+        *(("  ", state(str(detail.pop("status")))) if "status" in detail else ()),
+        *("  " + cut(change, LONGEST) for change in changed(detail)),
     )
 
 
 IDS = (("run", "run_id"), ("job", "job_id"))
-
-
-def _part(key: str, value: object) -> Text | str:
-    if key == "status":
-        return state(str(value))
-    if key == "seconds" and isinstance(value, int | float):
-        return f"after {duration(value)}"
-    return f"{key} {cut(brief(value), LONGEST)}"

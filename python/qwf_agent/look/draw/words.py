@@ -112,7 +112,10 @@ def state(status: str) -> Text:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person writes them."""
+    """Seconds as a person writes them: `13 ms`, `9.9 s`, `1 min 00 s`."""
+    if seconds < 0.0995:
+        ms = f"{1000 * seconds:.0f} ms" if seconds >= 0.001 else "under 1 ms"
+        return ms if seconds > 0 else "0 s"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     if seconds < 59.5:
@@ -276,14 +279,28 @@ def brief(value: Any) -> str:
 
 
 def changed(detail: Row) -> list[str]:
-    """The values of an event that differ before and after, then the rest of its detail."""
+    """The changes of an event in words, then the rest of its detail: `slots from 2 to 4`, `paused`,
+    `reason new disk`, `no reason, was new disk`, `after 12 s`."""
     old, new = detail.get("old") or {}, detail.get("new") or {}
-    names = [*old, *(name for name in new if name not in old)]
+    rest = {key: value for key, value in detail.items() if key not in {"old", "new"}}
     return [
-        f"{name} {brief(old[name]) if name in old else '-'}"
-        f" → {brief(new[name]) if name in new else '-'}"
-        for name in names
-    ] + [f"{key} {brief(value)}" for key, value in detail.items() if key not in {"old", "new"}]
+        _change(name.replace("_", " "), old.get(name), new.get(name)) for name in {**old, **new}
+    ] + [
+        f"after {duration(value)}"
+        if key == "seconds" and isinstance(value, int | float)
+        else _change(key.replace("_", " "), None, value)
+        for key, value in rest.items()
+    ]
+
+
+def _change(name: str, before: Any, after: Any) -> str:
+    if isinstance(after, bool):
+        return name if after else f"not {name}"
+    if after is None:
+        return f"no {name}" if before is None else f"no {name}, was {brief(before)}"
+    if before is None:
+        return f"{name} {brief(after)}"
+    return f"{name} from {brief(before)} to {brief(after)}"
 
 
 def counted(count: int, what: str) -> str:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from qwf_agent.look.draw.visible import one_line
 from qwf_agent.look.draw.words import duration
-from qwf_agent.web.drawings.timeline_axis import LABEL, Axis, axis_of, ticks
+from qwf_agent.web.drawings.timeline_axis import NARROW_PX, WIDE_PX, Axis, LabelLine, axis_of, ticks
 from qwf_agent.web.drawings.timeline_rows import Fold, Row
 from qwf_agent.web.drawings.timeline_spans import (
     LONGEST_NAME,
@@ -29,7 +29,6 @@ from qwf_agent.web.drawings.timeline_spans import (
 MOST_ROWS = 300
 WIDE = 1000  # units of the width of a density bar
 HIGH = 15  # and of its height
-NARROW_LABEL = 0.27  # the same as LABEL, on a phone
 
 
 def draw(
@@ -197,21 +196,20 @@ def _rect(kind: str, left: float, right: float, y: int, height: int, title: str 
 
 def _scale(axis: Axis, zone: tzinfo, now: datetime | None) -> Markup:
     """The line above the rows: times, and how long each folded gap is."""
-    written = _written_ticks(axis, zone)
-    free = 0.0
-    for start, end in axis.folds:
-        middle = (axis.place(start) + axis.place(end)) / 2
-        if middle >= free:
-            free = middle + LABEL
-            length = duration((end - start).total_seconds())
-            written.append(
-                Markup('<text class="fold" x="{}" y="28">{}</text>').format(
-                    _percent(middle), length
-                )
-            )
-    if now is not None and axis.place(now) >= free:
-        at = _percent(axis.place(now))
-        written.append(Markup('<text class="now" x="{}" y="28">now</text>').format(at))
+    below = [
+        ("fold", (axis.place(start) + axis.place(end)) / 2, duration((end - start).total_seconds()))
+        for start, end in axis.folds
+    ]
+    if now is not None:
+        below.append(("now", axis.place(now), "now"))
+    wide, narrow = LabelLine(WIDE_PX, middle=True), LabelLine(NARROW_PX, middle=True)
+    written = _written_ticks(axis, zone) + [
+        Markup('<text class="{}{}" x="{}" y="28">{}</text>').format(
+            kind, "" if narrow.takes(place, text) else " spare", _percent(place), text
+        )
+        for kind, place, text in below
+        if wide.takes(place, text)
+    ]
     return Markup(
         '<div class="timeline-scale"><span class="timeline-zone">{}</span>'
         '<svg width="100%" height="34" aria-hidden="true">'
@@ -224,11 +222,10 @@ def _scale(axis: Axis, zone: tzinfo, now: datetime | None) -> Markup:
 def _written_ticks(axis: Axis, zone: tzinfo) -> list[Markup]:
     """The times above the rows. A narrow screen leaves out those of class `spare`."""
     written = []
-    free = 0.0
+    narrow = LabelLine(NARROW_PX)
     for when, text in ticks(axis, zone):
         place = axis.place(when)
-        kind = "tick" if place >= free else "tick spare"
-        free = place + NARROW_LABEL if place >= free else free
+        kind = "tick" if narrow.takes(place, text) else "tick spare"
         utc = when.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
         written.append(
             Markup('<text class="{}" x="{}" dx="3" y="12" data-time="{}">{}{}</text>').format(

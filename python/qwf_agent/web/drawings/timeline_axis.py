@@ -13,7 +13,8 @@ MOST_FOLDS = 12
 IDLE_SHARE = 0.05  # an idle gap is folded if it is a larger share of the axis
 WAIT_SHARE = 0.5  # and one in which something waited for a worker
 NOTCH = 0.025  # width of a folded gap, as a share of the axis
-LABEL = 0.09  # share of the axis that a label needs
+WIDE_PX, NARROW_PX = 408, 300  # the least width of the axis, on a desk and on a phone
+LETTER_PX, BESIDE_PX, OUTSIDE_PX = 6.6, 8, 30  # of a label, and the room beside it
 TICKS = (
     *(0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800),
     *(3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000, 31536000),
@@ -51,6 +52,28 @@ class Axis:
         """The parts of the axis between the folds."""
         edges = [self.start, *(edge for fold in self.folds for edge in fold), self.end]
         return ((start, end) for start, end in zip(edges[::2], edges[1::2], strict=True))
+
+
+class LabelLine:
+    """Labels beside each other on an axis of this width, from left to right: none over another.
+
+    A label begins at its place, or its middle is there. A little of the first and of the last may
+    be outside of the axis.
+    """
+
+    def __init__(self, width_px: int, middle: bool = False) -> None:
+        self._width_px = width_px
+        self._middle = middle
+        self._free_px: float = -OUTSIDE_PX
+
+    def takes(self, place: float, text: str) -> bool:
+        """True if there is room for a label at this place, which it then has."""
+        needs = LETTER_PX * len(text)
+        left = place * self._width_px - (needs / 2 if self._middle else 0)
+        if left < self._free_px or left + needs > self._width_px + OUTSIDE_PX:
+            return False
+        self._free_px = left + needs + BESIDE_PX
+        return True
 
 
 def axis_of(spans: Sequence[AttemptSpan], now: datetime) -> Axis:
@@ -98,17 +121,17 @@ def _joined(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def ticks(axis: Axis, zone: tzinfo) -> list[tuple[datetime, str]]:
-    """Round times on the axis, with what is written for each; no two too close to each other."""
+    """Round times on the axis, with what is written for each; none over another."""
     step = next((one for one in TICKS if axis.shown_seconds / one <= 8), TICKS[-1])
     found: list[tuple[datetime, str]] = []
-    free, day = 0.0, None
+    line, day = LabelLine(WIDE_PX), None
     for start, end in axis.shown():
         for when in _round_times(start, end, step, zone):
             local = when.astimezone(zone)
-            place = axis.place(when)
-            if free <= place <= 1 - LABEL / 2:
-                found.append((when, _written(local, step, local.date() != day)))
-                free, day = place + LABEL, local.date()
+            text = _written(local, step, local.date() != day)
+            if line.takes(axis.place(when), text):
+                found.append((when, text))
+                day = local.date()
     return found
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.look.draw import words
 from qwf_agent.look.query import QueryError, as_id, since_when
 from qwf_agent.web.pages import query_box
 from qwf_agent.web.reads.connections import Rows
@@ -45,8 +44,6 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     before = as_id(query.get("before", ""))
     found, problem = await _find(look, asked, before)
     acts = found[:A_PAGE]
-    for act in acts:
-        act["changes"] = words.changed(act["detail"])
     return {
         "asked": asked,
         "acts": acts,

@@ -6,7 +6,6 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.look.draw import words
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
@@ -47,11 +46,10 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     asked = query.get("before", "")
     is_number = asked.isascii() and asked.isdigit() and len(asked) < 20
     before = min(int(asked), newest) if is_number else newest
-    found = await look.rows(
+    rows = await look.rows(
         FIND, before=before, window=WINDOW, rows=ROWS, kind=given.get("kind"),
         subject=given.get("subject"),
     )  # fmt: skip
-    rows = [{**row, "changes": words.changed(row["detail"] or {})} for row in found]
     older = rows[-1]["seq"] if len(rows) == ROWS else before - WINDOW
     return {
         "rows": rows,

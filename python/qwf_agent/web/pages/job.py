@@ -122,13 +122,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     job = await look.row(JOB, job=number) if number <= MOST_ID else None
     if job is None:
         raise NotFoundError(await missing(look, number))
-    attempts, events, listed, stored, numbers = await asyncio.gather(
-        look.rows(ATTEMPTS, job=number),
-        look.rows(EVENTS, job=number),
-        look.rows(FILES, job=number),
-        look.rows(VALUES, job=number),
-        tracked.of_job(look, job),
-    )
+    # A job that waits for its first attempt is not asked for what attempts leave.
+    ran = job["attempt"] or job["status"] not in waiting.WAITING or job["queue"] is None
+    asked = (EVENTS, VALUES, ATTEMPTS, FILES) if ran else (EVENTS, VALUES)
+    events, stored, *left = await asyncio.gather(*(look.rows(one, job=number) for one in asked))
+    attempts, listed = left or ([], [])
+    numbers = await tracked.of_job(look, job) if ran else tracked.NOTHING
     given = {row["name"]: shown(row) for row in stored}
     texts = {row["name"]: row["text"] for row in stored}
     page = {
@@ -191,12 +190,13 @@ async def _hindrances(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
     why: dict[str, Any] = {"why": line["lines"] if line else []}
     if status == "queued":
         model, queue, states = job["required_model"], job["queue"], list(words.TROUBLE)
-        held, workers, holders = await asyncio.gather(
-            look.row(waiting.HELD, job=number),
-            look.rows(waiting.WORKERS, job=number),
-            look.rows(waiting.HOLDERS, job=number),
+        held, workers = await asyncio.gather(
+            look.row(waiting.HELD, job=number), look.rows(waiting.WORKERS, job=number)
         )
+        holders: Rows = []
         troubled: Rows = []
+        if held is not None and (held["queue_held"] or held["limit_held"]):
+            holders = await look.rows(waiting.HOLDERS, job=number)
         if model is not None:
             troubled = await look.rows(waiting.TROUBLED, queue=queue, model=model, states=states)
         why |= {"held": held, "workers": workers, "holders": holders}

@@ -37,6 +37,9 @@ order by s.name, s.node_idx, s.job_id
 """
 
 
+NOTHING: dict[str, Any] = {"charts": [], "left_out": 0}
+
+
 async def of_job(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
     """The charts of the newest attempts of a job."""
     given = {"job": job["id"], "attempt": job["attempt"], "most": MOST_ATTEMPTS}

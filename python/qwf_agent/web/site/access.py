@@ -19,6 +19,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from qwf_agent.web.reads import connections
+from qwf_agent.web.site.page import Undo
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -87,7 +88,7 @@ class Session:
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     ends_at: float = field(default_factory=lambda: time.monotonic() + SESSION_S)
     rights_at: float = field(default_factory=time.monotonic)
-    notices: list[tuple[str, str]] = field(default_factory=list)  # (kind, text), shown once
+    notices: list[tuple[str, str, Undo | None]] = field(default_factory=list)  # shown once
     streams: int = 0
     said: tuple[str, str] | None = None  # name and level that a proxy or an application said
 

@@ -14,6 +14,7 @@ from qwf_agent.look import masking
 from qwf_agent.look.draw import words
 from qwf_agent.web.forms import exact_json
 from qwf_agent.web.reads import connections, database
+from qwf_agent.web.site import undo
 from qwf_agent.web.site.access import Person
 from qwf_agent.web.site.page import ActionResult
 
@@ -177,7 +178,7 @@ ACTIONS: dict[str, Action] = {
         "run {run_id} goes on",
     ),
     "set_alert": Action({"name": "text", "rule": "jsonb"}, "the rule {name} is changed"),
-    "test_alert": Action({"name": "text"}, "a test message of the rule {name} is on its way"),
+    "test_alert": Action({"name": "text"}, "a test message of the rule {name} is sent"),
     "tick": Action({}, "ticked: {result}"),
     "worker_control": Action(
         {
@@ -241,6 +242,7 @@ async def outcome(action: str, form: FormData, person: Person) -> ActionResult:
         return ActionResult("your level may not do this", 403, "level")
     try:
         await _check_loss(action, form, person)
+        way_back = await undo.before(action, form, person)
         form = await _with_secrets(action, form, person)
         rows, notices = await perform(action, form, person)
     except LossError as error:
@@ -255,7 +257,8 @@ async def outcome(action: str, form: FormData, person: Person) -> ActionResult:
         said, status = refused(error)
         return ActionResult(said, status, error.sqlstate or type(error).__name__, error=error)
     value = next(iter(rows[0].values())) if rows else None
-    return ActionResult("; ".join([told(action, form, rows), *notices]), value=value)
+    said = "; ".join([told(action, form, rows), *notices])
+    return ActionResult(said, value=value, undo=way_back)
 
 
 async def perform(

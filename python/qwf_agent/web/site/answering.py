@@ -124,7 +124,7 @@ async def _answer(site: Site, request: Request, session: Session) -> Response:
         return await site.page(page.template, request, session, look, found, page, attempt.status)
     job = found["question"].job
     run = f": run {job['run_id']} goes on" if job["run_id"] is not None else ""
-    session.notices.append(("done", f"answered{run}"))
+    session.notices.append(("done", f"answered{run}", None))
     to = render.url(request, f"/inputs/{job['job_id']}", asked=asked)
     return RedirectResponse(to, status_code=303)
 

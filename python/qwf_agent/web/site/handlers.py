@@ -241,9 +241,12 @@ class Site:
             return PlainTextResponse("there is no such action\n", 404)
         outcome = await self.call(request, action, form, session.person)
         kind = "done" if outcome.done else "refused"
+        undo = outcome.undo
+        if undo is not None:
+            undo = (undo[0], [("csrf", session.csrf), ("back", back), *undo[1]])
         if "hx-request" in request.headers:
-            return HTMLResponse(render.notice(request, kind, outcome.said), outcome.status)
-        session.notices.append((kind, outcome.said))
+            return HTMLResponse(render.notice(request, kind, outcome.said, undo), outcome.status)
+        session.notices.append((kind, outcome.said, undo))
         return RedirectResponse(back, status_code=303)
 
     async def _told(
@@ -252,7 +255,7 @@ class Site:
         """As `call`; the page that is shown next says that it is done."""
         outcome = await self.call(request, action, FormData(values), session.person)
         if outcome.done:
-            session.notices.append(("done", outcome.said))
+            session.notices.append(("done", outcome.said, None))
         return outcome
 
     async def call(

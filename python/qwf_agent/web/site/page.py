@@ -27,6 +27,9 @@ class ElsewhereError(Exception):
     """The request is for something that has a page of its own. The text is its path."""
 
 
+Undo = tuple[str, list[tuple[str, str]]]  # the action that takes something back, and its fields
+
+
 @dataclass(frozen=True)
 class ActionResult:
     """The result of a call of an action: its value, or why it was refused."""
@@ -36,6 +39,7 @@ class ActionResult:
     code: str = "ok"  # of a refusal: the SQLSTATE, or a word
     value: Any = None
     error: psycopg.Error | None = None
+    undo: Undo | None = None
 
     @property
     def done(self) -> bool:

@@ -24,7 +24,7 @@ from qwf_agent.web.drawings import log_lines
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import buttons
 from qwf_agent.web.site.access import Session
-from qwf_agent.web.site.page import Page
+from qwf_agent.web.site.page import Page, Undo
 from qwf_agent.web.site.templating import Templates, finalized
 from qwf_agent.web.site.terms import TERMS
 
@@ -54,7 +54,7 @@ def page(
     shown: Page, signs_out: bool, badges: dict[str, int],
 ) -> str:  # fmt: skip
     """The whole HTML of a page; for a refresh of an open tab, little more than its live part."""
-    notices: list[tuple[str, str]] = []
+    notices: list[tuple[str, str, Undo | None]] = []
     whole = "hx-request" not in request.headers
     if whole:  # a refresh of another tab would swallow them
         notices, session.notices = session.notices, []
@@ -89,9 +89,9 @@ def live_part(html: str) -> str:
     return html.partition(LIVE)[2].partition(LIVE_END)[0]
 
 
-def notice(request: Request, kind: str, text: str) -> str:
-    """One line that says what an action did."""
-    return standing("_notice.html", request, kind=kind, text=text)
+def notice(request: Request, kind: str, text: str, undo: Undo | None = None) -> str:
+    """One line that says what an action did, with a button that takes it back."""
+    return standing("_notice.html", request, kind=kind, text=text, undo=undo)
 
 
 def with_paths(text: str) -> Iterator[tuple[str, str | None]]:
@@ -247,6 +247,7 @@ _ENVIRONMENT.filters |= {
     "spell": lambda seconds: words.spell(timedelta(seconds=seconds)),
     "gist": words.gist,
     "brief": words.brief,
+    "changes": words.changed,
     "when_due": words.when_due,
     "capped": capped,
     "classname": buttons.classname,

@@ -185,10 +185,12 @@
   document.addEventListener("submit", (event) => {
     const sheet = event.target.closest("details.confirm");
     if (sheet) setTimeout(() => { sheet.open = false; }, 0);
+    const undone = event.target.closest(".notice");
+    if (undone) setTimeout(() => undone.hidden = true, 0);
   });
   new MutationObserver((changes) => {
     for (const change of changes) for (const node of change.addedNodes)
-      if (node.classList?.contains("done")) setTimeout(() => node.remove(), node.querySelector("a") ? 20000 : 6000);
+      if (node.classList?.contains("done")) setTimeout(() => node.remove(), node.querySelector("a") ? 20000 : node.querySelector("form") ? 10000 : 6000);
   }).observe(document.getElementById("notices"), {childList: true});
 
   function copy(button) {  // without navigator.clipboard, which needs https
