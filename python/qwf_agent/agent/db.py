@@ -111,18 +111,13 @@ def take_model_requests(worker: str) -> Query:
     return Query("select * from qwf.take_model_requests({})", (worker,), soft=True)
 
 
-def answer_model_request(request_id: int, worker: str, error: str | None) -> Query:
-    """Answers a request to load or unload a model."""
+def answer_model_request(
+    request_id: int, worker: str, error: str | None = None, progress: str | None = None
+) -> Query:
+    """Answers a request to load or unload a model; with `progress` it goes on."""
     return Query(
-        "select * from qwf.answer_model_request({}, {}, {})", (request_id, worker, error), soft=True
-    )
-
-
-def report_model_progress(request_id: int, worker: str, progress: str) -> Query:
-    """Says in words how far a request to load a model is."""
-    return Query(
-        "select * from qwf.report_model_progress({}, {}, {})",
-        (request_id, worker, progress),
+        "select * from qwf.answer_model_request({}, {}, {}, {})",
+        (request_id, worker, error, progress),
         soft=True,
     )
 
