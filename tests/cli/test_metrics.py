@@ -96,12 +96,12 @@ def test_the_cards_of_one_box_do_not_hide_those_of_others(on_db: Cli, db: Db) ->
     tiny = '{"gpus": [{"id": 0, "use_pct": 1e-400}]}'  # no float8 holds it
     db.execute("select qwf.report_metrics('box-f', %s)", (tiny,))
     unnamed = {key: value for key, value in CARD.items() if key != "id"}
-    for host, card in [("box-a", CARD), ("box-g", unnamed)]:
-        db.execute("select qwf.report_metrics(%s, %s)", (host, Jsonb({"gpus": [card]})))
+    for host, found in [("box-a", [CARD]), ("box-g", [unnamed, unnamed])]:
+        db.execute("select qwf.report_metrics(%s, %s)", (host, Jsonb({"gpus": found})))
     result = on_db("metrics")
     assert result.exit_code == 0, result.output
     cards = {name for name in samples(result.stdout) if name[0] == "qwf_gpu_memory_used_bytes"}
-    assert {name[1:] for name in cards} == {("0", "box-a"), ("box-g",)}
+    assert {name[1:] for name in cards} == {("0", "box-a"), ("0", "box-g"), ("1", "box-g")}
 
 
 def test_a_worker_that_was_restarted_is_not_dead(on_db: Cli, db: Db) -> None:

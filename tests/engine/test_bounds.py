@@ -31,6 +31,7 @@ CALLS: dict[str, dict[str, str]] = {
         "id": "(select id from qwf.model_requests)",
         "worker": WORKER,
         "error": "'broken'",
+        "progress": "'half'",
     },
     "cancel_job": {"job_id": RUNNING, "reason": "'late'"},
     "cancel_jobs": {"jobs": "'{1}'", "reason": "'late'"},
@@ -141,11 +142,6 @@ CALLS: dict[str, dict[str, str]] = {
     "register_workflow": {"definition": """'{"name": "w", "steps": []}'"""},
     "report_log": {"job_id": RUNNING, "token": TOKEN, "end_offset": "7", "tail": "'printed'"},
     "report_metrics": {"host": "'box'", "sample": "'{}'"},
-    "report_model_progress": {
-        "id": "(select id from qwf.model_requests)",
-        "worker": WORKER,
-        "progress": "'half'",
-    },
     "report_broken_server": {"worker": WORKER, "server": "'vllm'", "error": "'late'"},
     "request_model": {
         "host": "'box'",
@@ -154,7 +150,12 @@ CALLS: dict[str, dict[str, str]] = {
         "action": "'load'",
         "acting_for": "'Ada'",
     },
-    "report_folder": {"job_id": RUNNING, "token": TOKEN, "folder": "'{}'"},
+    "report_event": {
+        "job_id": RUNNING,
+        "token": TOKEN,
+        "kind": "'folder_moved'",
+        "detail": "'{}'",
+    },
     "resolve": {"value": "'{}'", "scope": "'{}'"},
     "resume_queue": {"name": "'cpu'"},
     "retry_job": {"job_id": "(select id from qwf.jobs where task = 'stopped')", "args": "'{}'"},
@@ -175,7 +176,6 @@ CALLS: dict[str, dict[str, str]] = {
     "set_alert": {"name": "'r'", "rule": """'{"when": ["lost"], "do": {"receiver": "ops"}}'"""},
     "signal": {"name": "'paid'", "payload": "'{}'"},
     "submit_input": {"run_id": ASKING, "node_id": "'ask'", "value": "'1'", "acting_for": "'Ada'"},
-    "suspect_stall": {"job_id": RUNNING, "token": TOKEN, "readings": "'{}'"},
     "suspend_worker": {"worker": WORKER, "reason": "'it is broken'"},
     "take_model_requests": {"worker": WORKER},
     "context_notes": {"run_id": ASKING, "context": "'{}'"},
@@ -210,6 +210,7 @@ BESIDE = {
 # What may be accepted, because it is cut, or because it is only looked up. All else is refused.
 CUT = {
     ("answer_model_request", "error"),
+    ("answer_model_request", "progress"),
     ("finish", "detail"),
     ("finish", "error"),
     ("finish", "output"),  # the job fails instead, and says why
@@ -219,12 +220,10 @@ CUT = {
     ("report_broken_server", "error"),
     ("report_log", "stream"),
     ("report_log", "tail"),
-    ("report_model_progress", "progress"),
     ("suspend_worker", "reason"),
 }
 STORED_NOWHERE = {
     ("report_broken_server", "worker"),
-    ("report_model_progress", "worker"),
     ("after_failures", "attempts"),
     ("after_failures", "jobs"),
     ("after_failures", "outcomes"),

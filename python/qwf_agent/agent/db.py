@@ -111,18 +111,13 @@ def take_model_requests(worker: str) -> Query:
     return Query("select * from qwf.take_model_requests({})", (worker,), soft=True)
 
 
-def answer_model_request(request_id: int, worker: str, error: str | None) -> Query:
-    """Answers a request to load or unload a model."""
+def answer_model_request(
+    request_id: int, worker: str, error: str | None = None, progress: str | None = None
+) -> Query:
+    """Answers a request to load or unload a model; with `progress` it goes on."""
     return Query(
-        "select * from qwf.answer_model_request({}, {}, {})", (request_id, worker, error), soft=True
-    )
-
-
-def report_model_progress(request_id: int, worker: str, progress: str) -> Query:
-    """Says in words how far a request to load a model is."""
-    return Query(
-        "select * from qwf.report_model_progress({}, {}, {})",
-        (request_id, worker, progress),
+        "select * from qwf.answer_model_request({}, {}, {}, {})",
+        (request_id, worker, error, progress),
         soft=True,
     )
 
@@ -211,17 +206,12 @@ def save_checkpoint(job_id: int, token: str, checkpoint: str) -> Query:
     )
 
 
-def suspect_stall(job_id: int, token: str, readings: str) -> Query:
-    """Records that a body was silent for too long but is still active; `readings` is a JSON
-    object."""
+def report_event(job_id: int, token: str, kind: str, detail: str) -> Query:
+    """Records stall_suspected (a body was silent for too long but is still active) or folder_moved
+    (the folder of the job held files of another); `detail` is a JSON object."""
     return Query(
-        "select * from qwf.suspect_stall({}, {}, {})", (job_id, token, readings), soft=True
+        "select * from qwf.report_event({}, {}, {}, {})", (job_id, token, kind, detail), soft=True
     )
-
-
-def report_folder(job_id: int, token: str, folder: str) -> Query:
-    """Records that the folder of the job held files of another; `folder` is a JSON object."""
-    return Query("select * from qwf.report_folder({}, {}, {})", (job_id, token, folder), soft=True)
 
 
 def finish_many(reports: bytes) -> Query:

@@ -54,7 +54,8 @@ class Endings:
             "job %d: %s held %s: moved to %s", claim.job_id, moved.folder, moved.held,
             moved.moved_to,
         )  # fmt: skip
-        query = db.report_folder(claim.job_id, claim.token, json.dumps(moved._asdict()))
+        detail = json.dumps(moved._asdict())
+        query = db.report_event(claim.job_id, claim.token, "folder_moved", detail)
         claim.worker.links.soft.send(query)
 
     def conclude(self, answer: JobAnswer) -> None:

@@ -219,6 +219,6 @@ class ModelOrders:
         if order is not None and call.progress != one.reported and now >= one.report_at:
             one.reported, one.report_at = call.progress, now + PROGRESS_S
             order.link.send(
-                db.report_model_progress(order.request_id, order.taken_by, call.progress)
+                db.answer_model_request(order.request_id, order.taken_by, progress=call.progress)
             )
         self._called.append(one)

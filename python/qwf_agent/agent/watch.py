@@ -104,10 +104,10 @@ class Watch:
             self._endings.trip(slot, body, claim, trip)
             return
         elif claim.watchdog_state.suspected_stall is not None:
-            readings = json.dumps(claim.watchdog_state.suspected_stall)
+            detail = json.dumps({"readings": claim.watchdog_state.suspected_stall})
             claim.watchdog_state.suspected_stall = None
             link = claim.worker.links.soft
-            link.send(db.suspect_stall(claim.job_id, claim.token, readings))
+            link.send(db.report_event(claim.job_id, claim.token, "stall_suspected", detail))
         if body.hears() != NOTHING:
             for one in claims:
                 self._tell(slot, one, claim.timeout - seconds, now)

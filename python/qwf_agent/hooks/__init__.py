@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.hooks import guarded_http
-from qwf_agent.hooks.guarded_http import TIMEOUT_S, Refused, Reply, Unreachable
+from qwf_agent.hooks.guarded_http import TIMEOUT_S, HttpReply, RequestRefused, Unreachable
 
-__all__ = ["Reply", "ping", "post", "sign"]
+__all__ = ["HttpReply", "ping", "post", "sign"]
 
 PASSING = (408, 425, 429)  # and all from 500 on
 
@@ -26,7 +26,7 @@ def post(
     url: str, body: Any, secret: str | bytes | Sequence[bytes] | None = None, *,
     id: str | None = None, headers: Mapping[str, str] | None = None,  # noqa: A002
     private: bool = False, timeout_s: float = TIMEOUT_S,
-) -> Reply:  # fmt: skip
+) -> HttpReply:  # fmt: skip
     """POST `body` (bytes, text, or a value that becomes JSON) to `url`, signed as Standard Webhooks
     says if there is a `secret` (whsec_...).
 
@@ -42,7 +42,7 @@ def post(
         sent.update(sign(data, secret, id or uuid.uuid4().hex))
     try:
         reply = guarded_http.request("POST", url, data, sent, private, timeout_s)
-    except Refused as error:
+    except RequestRefused as error:
         raise PermanentError(str(error)) from None
     except Unreachable as error:
         raise TemporaryError(str(error)) from None
@@ -54,7 +54,7 @@ def ping(url: str, private: bool = False) -> None:
     """GET an address, with the same guard. Raises TemporaryError, PermanentError."""
     try:
         reply = guarded_http.request("GET", url, private=private)
-    except Refused as error:
+    except RequestRefused as error:
         raise PermanentError(str(error)) from None
     except Unreachable as error:
         raise TemporaryError(str(error)) from None
@@ -77,7 +77,7 @@ def sign(body: bytes, secret: str | bytes | Sequence[bytes], id: str) -> dict[st
     }
 
 
-def check(reply: Reply, url: str) -> None:
+def check(reply: HttpReply, url: str) -> None:
     """Return for a reply of success. Raises TemporaryError, PermanentError."""
     host = urlsplit(url).netloc.rpartition("@")[2]  # the rest may be a secret
     if 200 <= reply.status < 300:

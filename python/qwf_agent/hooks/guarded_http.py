@@ -35,7 +35,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 T = TypeVar("T")
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The request was not made, because of its address."""
 
 
@@ -43,7 +43,7 @@ class Unreachable(Exception):
     """There was no reply: a name that is not known now, a refused connection, a time-out."""
 
 
-class Reply(NamedTuple):
+class HttpReply(NamedTuple):
     """The reply to a request; the text has at most 64 KiB."""
 
     status: int
@@ -54,21 +54,24 @@ class Reply(NamedTuple):
 def request(
     method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None,
     private: bool = False, timeout_s: float = TIMEOUT_S,
-) -> Reply:  # fmt: skip
-    """Send a request and read the reply, all within `timeout_s`. Raises Refused, Unreachable."""
+) -> HttpReply:  # fmt: skip
+    """Send a request and read the reply, all within `timeout_s`. Raises RequestRefused,
+    Unreachable."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:  # brackets without an IPv6 address
-        raise Refused("not an address such as https://host/path") from None
+        raise RequestRefused("not an address such as https://host/path") from None
     if parts.scheme not in ("https", "http") or not host or parts.username or parts.password:
-        raise Refused("not an address such as https://host/path, without a user and a password")
+        raise RequestRefused(
+            "not an address such as https://host/path, without a user and a password"
+        )
     if parts.scheme == "http" and not private:
-        raise Refused("https only; private = true allows http")
+        raise RequestRefused("https only; private = true allows http")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
-        raise Refused("no such port") from None
+        raise RequestRefused("no such port") from None
     ends = time.monotonic() + timeout_s
     address = checked_address(host, port, private, timeout_s)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -89,7 +92,7 @@ def request(
         text = answer.read(MOST_READ).decode(errors="replace")
         if time.monotonic() >= ends:  # what was cut looks like the end of a reply
             raise TimeoutError
-        return Reply(answer.status, text, _seconds(answer.getheader("Retry-After")))
+        return HttpReply(answer.status, text, _seconds(answer.getheader("Retry-After")))
     except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
         if isinstance(error, TimeoutError) or time.monotonic() >= ends:
             raise Unreachable(f"no reply from {host} within {timeout_s:g} s") from None
@@ -126,7 +129,7 @@ def within(timeout_s: float, act: Callable[[], T]) -> T:
 
 def checked_address(host: str, port: int, private: bool, timeout_s: float = TIMEOUT_S) -> str:
     """An address of the host. If one is refused, all are: which one is used would be chance.
-    Raises Refused, Unreachable."""
+    Raises RequestRefused, Unreachable."""
     try:
         found = within(timeout_s, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     except TimeoutError:
@@ -137,7 +140,9 @@ def checked_address(host: str, port: int, private: bool, timeout_s: float = TIME
     for address in addresses:
         why = why_refused(address, private)
         if why is not None:
-            raise Refused(f"{host} is {why}" if host == address else f"{host} is {address}, {why}")
+            raise RequestRefused(
+                f"{host} is {why}" if host == address else f"{host} is {address}, {why}"
+            )
     return addresses[0]
 
 

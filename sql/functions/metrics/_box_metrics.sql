@@ -26,11 +26,12 @@ as $$
     ('qwf_host_swap_used_bytes', n.swap_used_mb::bigint << 20, 'Swap in use.')
   ) m (name, value, help)
   union all
-  select m.name, array['host', c.host, 'gpu', c.card ->> 'id'],
+  select m.name, array['host', c.host, 'gpu', c.gpu],
     round(jsonb_path_query_first(c.card, m.reading)::numeric, 6) * m.unit, 'gauge', m.help
   from (select) one
   left join (
-    select n.host, g.card from newest n cross join lateral jsonb_array_elements(n.gpus) g (card)
+    select n.host, g.card, left(coalesce(g.card ->> 'id', (g.n - 1)::text), 100) as gpu
+    from newest n cross join lateral jsonb_array_elements(n.gpus) with ordinality g (card, n)
   ) c on true
   cross join lateral (values
     ('qwf_gpu_ratio', '$.use_pct ? (@ >= 0 && @ < 1e15)'::jsonpath, 0.01,

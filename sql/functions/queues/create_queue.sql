@@ -19,6 +19,13 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_given constant jsonb := jsonb_build_object(
+    'lease', create_queue.lease, 'timeout', create_queue.timeout,
+    'retention', create_queue.retention, 'max_running', create_queue.max_running,
+    'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
+    'on_failure', create_queue.on_failure, 'expect', create_queue.expect);
+  v_new text[] := _qwf.new_settings(v_given, create_queue.unset);
 begin
   if coalesce(create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$', true) then
     raise exception using errcode = 'QW005', message = 'invalid queue name',
@@ -35,42 +42,32 @@ begin
     or create_queue.placement not in ('spread', 'pack')
     or create_queue.on_failure not in ('fail', 'ask') then
     raise exception using errcode = 'QW005', message = 'value out of range',
-      detail = format(
-        'lease %s, timeout %s, retention %s, max_running %s, placement %L, on_failure %L',
-        create_queue.lease, create_queue.timeout, create_queue.retention,
-        create_queue.max_running, left(create_queue.placement, 200),
-        left(create_queue.on_failure, 200)),
+      detail = format('given: %s', left(jsonb_strip_nulls(v_given)::text, 1000)),
       hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
         'placement is spread or pack, on_failure is fail or ask';
   end if;
   perform _qwf.raise_problems('QW005', 'invalid queue',
     array(select p from _qwf.expect_problems(create_queue.expect, '{starts_within}') p));
-  if create_queue.unset <> '{}' then
-    perform _qwf.unset_settings(create_queue.name, create_queue.unset, jsonb_strip_nulls(
-      jsonb_build_object('lease', create_queue.lease, 'timeout', create_queue.timeout,
-        'retention', create_queue.retention, 'max_running', create_queue.max_running,
-        'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
-        'on_failure', create_queue.on_failure, 'expect', create_queue.expect)));
-  end if;
   insert into qwf.queues as q (
-    name, lease, timeout, retention, max_running, placement, keep_completed, on_failure,
-    expect)
+    name, lease, timeout, retention, max_running, placement, keep_completed, on_failure, expect)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
     create_queue.max_running, coalesce(create_queue.placement, 'spread'),
     coalesce(create_queue.keep_completed, true), coalesce(create_queue.on_failure, 'fail'),
     nullif(create_queue.expect, '{}'))
   on conflict (name) do update set
-    lease = coalesce(excluded.lease, q.lease),
-    timeout = coalesce(excluded.timeout, q.timeout),
-    retention = coalesce(excluded.retention, q.retention),
+    lease = case when 'lease' = any (v_new) then excluded.lease else q.lease end,
+    timeout = case when 'timeout' = any (v_new) then excluded.timeout else q.timeout end,
+    retention = case when 'retention' = any (v_new) then excluded.retention else q.retention end,
     max_running = coalesce(excluded.max_running, q.max_running),
-    placement = coalesce(create_queue.placement, q.placement),
-    keep_completed = coalesce(create_queue.keep_completed, q.keep_completed),
-    on_failure = coalesce(create_queue.on_failure, q.on_failure),
-    expect = case when create_queue.expect is null then q.expect
-      else excluded.expect end;
-  perform _qwf.limit_queue(create_queue.name, create_queue.max_running);
+    placement = case when 'placement' = any (v_new) then excluded.placement else q.placement end,
+    keep_completed = case when 'keep_completed' = any (v_new) then excluded.keep_completed
+      else q.keep_completed end,
+    on_failure = case when 'on_failure' = any (v_new) then excluded.on_failure
+      else q.on_failure end,
+    expect = case when 'expect' = any (v_new) then excluded.expect else q.expect end;
+  perform _qwf.limit_queue(
+    create_queue.name, create_queue.max_running, 'max_running' = any (v_new));
 end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '

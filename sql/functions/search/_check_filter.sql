@@ -2,7 +2,7 @@
 -- Purpose: Refuses a filter that cannot mean what its writer thinks.
 -- Raises: QW005 for anything but an object, for more than 64 KiB, for an unknown key or status
 --   (naming the nearest known one), and for a value of the wrong kind.
--- Called by: _read_job_filter, _read_run_filter.
+-- Called by: _read_filter.
 
 begin;
 

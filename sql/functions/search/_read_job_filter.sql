@@ -1,38 +1,17 @@
 -- Deploy qwf:functions/search/_read_job_filter
--- Purpose: Reads the filter of find_jobs. A key that is null counts as left out.
--- Raises: QW005 for an invalid filter.
+-- Purpose: Reads the filter of find_jobs.
+-- Raises: as _read_filter.
 -- Called by: _find_erasable, find_jobs.
 
 begin;
 
 create function _qwf.read_job_filter(p_filter jsonb) returns _qwf.job_filter
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
+language sql stable
 as $$
-declare
-  v_filter _qwf.job_filter;
-begin
-  perform _qwf.check_filter(p_filter,
+  select _qwf.read_filter(null::_qwf.job_filter, p_filter,
     '{status,queue,task,run_id,node,worker,host,project,labels,key,error,signature,args,text,
       since,until}',
-    enum_range(null::qwf.job_status)::text[]);
-  v_filter := jsonb_populate_record(null::_qwf.job_filter, p_filter - 'status');
-  if jsonb_typeof(p_filter -> 'status') <> 'null' then
-    v_filter.statuses := array(
-      select jsonb_array_elements_text(jsonb_path_query_array(p_filter, '$.status[*]'))
-    )::qwf.job_status[];
-  end if;
-  if not coalesce(_qwf.is_readable_time(v_filter.since), true)
-    or not coalesce(_qwf.is_readable_time(v_filter.until), true) then
-    raise exception using errcode = 'QW005', message = 'invalid filter',
-      detail = format('since %s, until %s', v_filter.since, v_filter.until),
-      hint = 'give times of the years 1 to 9999';
-  end if;
-  return v_filter;
-exception
-  when data_exception then  -- text that is not a valid time, a number that is no id
-    raise exception using errcode = 'QW005', message = 'invalid filter',
-      detail = left(sqlerrm, 500), hint = 'write times as 2026-01-31T12:00Z, ids as whole numbers';
-end $$;
+    enum_range(null::qwf.job_status)::text[])
+$$;
 
 commit;

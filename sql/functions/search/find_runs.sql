@@ -22,7 +22,9 @@ set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
-  v_filter _qwf.run_filter := _qwf.read_run_filter(find_runs.filter);
+  v_filter _qwf.run_filter := _qwf.read_filter(null::_qwf.run_filter, find_runs.filter,
+    '{status,workflow,project,labels,key,error,text,since,until,parent,children}',
+    enum_range(null::qwf.run_status)::text[]);
   v_now timestamptz := qwf.now();
   v_below bigint := coalesce(find_runs.before_id, 9223372036854775807);
   v_few bigint[];

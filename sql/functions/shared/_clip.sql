@@ -3,8 +3,7 @@
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; returns shorter text
 --   unchanged.
 -- Called by: _enqueue_scheduled, _first_problems, _map_verdict, _raise_problems, _read_reports,
---   _report_runs, _resolution_error, answer_model_request, report_broken_server,
---   report_model_progress.
+--   _report_runs, _resolution_error, answer_model_request, report_broken_server.
 
 begin;
 

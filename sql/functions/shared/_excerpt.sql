@@ -4,7 +4,7 @@
 --   make it ten thousand times as long.
 -- Called by: _check_filter, _check_run, _check_task_options, _job_problem, _raise_malformed_report,
 --   _read_ids, _read_jobs, _read_settings, context_notes, heartbeat, register_worker,
---   report_folder, report_metrics, suspect_stall, update_worker.
+--   report_event, report_metrics, update_worker.
 
 begin;
 

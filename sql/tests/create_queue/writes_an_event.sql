@@ -11,7 +11,7 @@ select is((select count(*) from qwf.audit), 1::bigint, 'nothing differs: no even
 select qwf.create_queue('mail', lease => '5 min', unset => '{max_running}');
 select is((select jsonb_agg(detail order by id) from qwf.audit where id > (
     select min(id) from qwf.audit)),
-  '[{"old": {"max_running": 2}}, {"new": {"lease": "00:05:00"}}]', 'what is changed and unset');
+  '[{"new": {"lease": "00:05:00"}}, {"old": {"max_running": 2}}]', 'what is changed and unset');
 select qwf.create_queue('mail', max_running => 3), qwf.drop_limit('queue:mail');
 select is((select detail from qwf.audit order by id desc limit 1), '{"old": {"max_running": 3}}',
   'its limit is a value of the queue');

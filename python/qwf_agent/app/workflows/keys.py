@@ -99,39 +99,8 @@ class Repeat(TypedDict, total=False):
     every: Duration
 
 
-class NodeKeys(TypedDict, total=False):
-    """Arguments of `node()`."""
-
-    command: Sequence[str | float | Expression]
-    depends_on: DependsOn
-    inputs: Inputs
-    skip_if: Condition
-    delay: Delay
-    map: List
-    max_parallel: int
-    min_success: int | str
-    stop_when_reached: bool
-    repeat: Repeat
-    on_failure: Literal["fail", "continue", "ask"]
-    run_if: Literal["all_done"]
-    compensates: DependsOn
-    retry: Retry
-    timeout: Duration
-    stall_timeout: Duration
-    queue: str
-    gpu: bool
-    light: bool
-    model: str | None
-    vram_mb: int
-    requires: Mapping[str, str]
-    limit_by: str
-    display_name: str
-    kind: str
-    outputs: Sequence[Any] | Mapping[str, Any]
-
-
 class AnyStepKeys(TypedDict, total=False):
-    """Arguments of `step()` and `question()`."""
+    """Arguments of `step()`, `run()` and `question()`, and of `node()`."""
 
     depends_on: DependsOn
     skip_if: Condition
@@ -145,10 +114,9 @@ class StepKeys(AnyStepKeys, total=False):
     inputs: Inputs
 
 
-class RunKeys(AnyStepKeys, total=False):
-    """Arguments of `run()`."""
+class RunKeys(StepKeys, total=False):
+    """Arguments of `run()`, and of `node()`."""
 
-    inputs: Inputs
     map: List
     max_parallel: int
     min_success: int | str
@@ -160,6 +128,21 @@ class RunKeys(AnyStepKeys, total=False):
     retry: Retry
     timeout: Duration
     limit_by: str
+
+
+class NodeKeys(RunKeys, total=False):
+    """Arguments of `node()`."""
+
+    command: Sequence[str | float | Expression]
+    stall_timeout: Duration
+    queue: str
+    gpu: bool
+    light: bool
+    model: str | None
+    vram_mb: int
+    requires: Mapping[str, str]
+    kind: str
+    outputs: Sequence[Any] | Mapping[str, Any]
 
 
 class QuestionKeys(AnyStepKeys, total=False):

@@ -13,7 +13,7 @@ ENOUGH = 10  # completed runs, to call one slow; from so many on the engine lear
 
 
 @dataclass(frozen=True)
-class Bar:
+class RunBar:
     """A run: where its bar is, and what it says."""
 
     x: int
@@ -24,14 +24,14 @@ class Bar:
     said: str
 
 
-def bars(last: Sequence[Mapping[str, Any]], most: int, usual: Mapping[str, Any]) -> list[Bar]:
+def bars(last: Sequence[Mapping[str, Any]], most: int, usual: Mapping[str, Any]) -> list[RunBar]:
     """The newest `most` of a list of qwf.usual as bars, the oldest first. A bar is as high as the
     run was long; one that took longer than nine of ten do is slow, once ENOUGH have completed."""
     shown = list(reversed(last[:most]))
     longest = max((one["seconds"] or 0 for one in shown), default=0) or 1
     typical = f", usual {duration(usual['p50'])}" if usual["p50"] is not None else ""
     return [
-        Bar(
+        RunBar(
             x=WIDTH * place,
             height=round(max(4, HEIGHT * (one["seconds"] or 0) / longest), 1),
             status=one["status"],

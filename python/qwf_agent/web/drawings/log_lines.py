@@ -14,7 +14,7 @@ ERROR = re.compile(r"\b(?:[A-Z]\w*)?(?:Error|Exception)\b|^Traceback|\b(?:ERROR|
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """A line: its number, and its pieces, each with the class of its colour or with none."""
 
     number: int
@@ -26,19 +26,19 @@ class Line:
 class Log:
     """Lines, and the number of the first that looks like an error."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[LogLine, ...]
     first_error: int | None
 
 
 def read(text: str) -> Log:
     """The lines of a log. A colour goes on over the ends of lines, as in a terminal."""
-    found: list[Line] = []
+    found: list[LogLine] = []
     state = ""
     for number, line in enumerate(last_written(text).split("\n"), 1):
         pieces, state = _pieces(line, state)
         shown = tuple((kind, visible(piece)) for kind, piece in pieces if piece)
         is_error = ERROR.search("".join(piece for _, piece in shown)) is not None
-        found.append(Line(number, shown, is_error))
+        found.append(LogLine(number, shown, is_error))
     if found and not found[-1].pieces:
         found.pop()  # what follows the last end of a line
     errors = (line.number for line in found if line.is_error)
