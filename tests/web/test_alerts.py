@@ -97,7 +97,7 @@ def test_an_admin_sets_tests_and_drops_a_rule(visit: Visit, db: Db) -> None:
     rule = '{"when": ["run_ended"], "do": {"receiver": "ops"}}'
     assert "no live agent has receiver ops" in admin.do("set_alert", name="bad", rule=rule).text
     assert one(db, "select count(*) from qwf.alerts") == 1
-    assert "a test message of the rule bad is sent" in admin.do("test_alert", name="bad").text
+    assert "a test message of the rule bad will be sent" in admin.do("test_alert", name="bad").text
     assert one(db, "select state from qwf.alert_messages") == "test"
     page = admin.text("/alerts")
 

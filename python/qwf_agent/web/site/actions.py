@@ -178,7 +178,7 @@ ACTIONS: dict[str, Action] = {
         "run {run_id} goes on",
     ),
     "set_alert": Action({"name": "text", "rule": "jsonb"}, "the rule {name} is changed"),
-    "test_alert": Action({"name": "text"}, "a test message of the rule {name} is sent"),
+    "test_alert": Action({"name": "text"}, "a test message of the rule {name} will be sent"),
     "tick": Action({}, "ticked: {result}"),
     "worker_control": Action(
         {
