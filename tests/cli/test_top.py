@@ -344,10 +344,13 @@ def test_a_lost_database_is_reported_until_it_is_back(
         name = conninfo_to_dict(dsn)["dbname"]
         with psycopg.connect(server.dsn(server.maintenance), autocommit=True) as side:
             side.execute(f"alter database {name} allow_connections false")
-            side.execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", (name,)
-            )
-            await until(pilot, lambda: "no database" in head(pilot))
+            cut = "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s"
+
+            def is_told() -> bool:  # a session that is just beginning is not listed at once
+                side.execute(cut, (name,))
+                return "no database" in head(pilot)
+
+            await until(pilot, is_told)
             side.execute(f"alter database {name} allow_connections true")
         await until(pilot, lambda: "running" in head(pilot))
 
