@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import psycopg
 import pytest
@@ -171,9 +173,7 @@ def test_a_server_without_a_log_is_refused(box: Cli) -> None:
         assert box(*words).exit_code == 2, words
 
 
-def test_a_log_is_followed_over_gaps_and_restarts(
-    box: Cli, db: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_is_followed_over_gaps_and_restarts(box: Cli, db: Db) -> None:
     def story() -> Iterator[None]:
         say(db, log="ready\nöne\n", log_bytes=105)
         yield
@@ -187,8 +187,8 @@ def test_a_log_is_followed_over_gaps_and_restarts(
         say(db, log="fresh\n", log_bytes=900)
         yield
 
-    follow(monkeypatch, story())
-    followed = box("logs", "-f", "--server", "box-a/vllm", "-n", "1")
+    with told_while_asleep(story()):
+        followed = box("logs", "-f", "--server", "box-a/vllm", "-n", "1")
     assert followed.exit_code == 130
     assert followed.stdout == "ready\nöne\nne\nthree\nagain\nfresh\n"
     told = [line for line in followed.stderr.splitlines() if "interrupted" not in line]
@@ -211,11 +211,14 @@ def say(db: Db, **entry: Any) -> None:
     )
 
 
-def follow(monkeypatch: pytest.MonkeyPatch, story: Iterator[None]) -> None:
-    """While the command sleeps, the next part of the story happens; then it is interrupted."""
+@contextlib.contextmanager
+def told_while_asleep(story: Iterator[None]) -> Iterator[None]:
+    """While the command sleeps, the next part of the story happens; then it is interrupted. What
+    cleans the database after the test sleeps in earnest again."""
 
     def sleep(_seconds: float) -> None:
         if next(story, story) is story:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(time, "sleep", sleep)
+    with mock.patch.object(time, "sleep", sleep):
+        yield
