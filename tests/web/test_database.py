@@ -118,30 +118,6 @@ def test_a_session_of_its_own_prepares_what_it_reads_and_one_of_a_pooler_does_no
         asyncio.run(ask(stack.enter_context(bouncer(dsn)).shared if pooled else dsn))
 
 
-def test_a_statement_gets_the_session_that_has_its_plan(dsn: str, db: Db) -> None:
-    """So that four sessions do not plan the same, though two statements are sent at once."""
-
-    async def ask() -> list[set[int]]:
-        data = Database(dsn)
-        try:
-            slow = [data.rows("select pg_sleep(0.3), %(n)s::int", {"n": n}) for n in range(4)]
-            assert len(await asyncio.gather(*slow)) == 4
-            names = ("a", "b", "c")
-            served: list[set[int]] = [set() for _ in names]
-            for turn in range(9):
-                asked = [*names[turn % 3 :], *names[: turn % 3]]  # each is the last one in its turn
-                answers = await asyncio.gather(
-                    *(data.rows(f"select pg_backend_pid() as {name}", {}, 0.0) for name in asked)  # type: ignore[arg-type]
-                )
-                for name, (rows, _) in zip(asked, answers, strict=True):
-                    served[names.index(name)].add(rows[0][name])
-            return served
-        finally:
-            await data.close()
-
-    assert [len(pids) for pids in asyncio.run(ask())] == [1, 1, 1]
-
-
 def test_a_view_that_gets_other_columns_is_read_again(dsn: str, db: Db) -> None:
     async def ask() -> list[dict[str, Any]]:
         data = Database(dsn)

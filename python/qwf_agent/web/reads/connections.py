@@ -82,10 +82,6 @@ class ReadingConnection(psycopg.AsyncConnection[DictRow]):
     is_ours = False  # no pooler is between us and the server
     _planned_at = 0.0
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self.planned: set[str] = set()  # statements whose plans it keeps
-
     async def prepare_to_read(self) -> None:
         """Set what holds for all statements."""
         await prepare(self)
@@ -103,7 +99,6 @@ class ReadingConnection(psycopg.AsyncConnection[DictRow]):
             return await (await cursor.execute(query, params)).fetchall()
         if time.monotonic() - self._planned_at > PLANNED_S:
             self._planned_at = time.monotonic()
-            self.planned.clear()
             await psycopg.AsyncCursor(self).execute("discard plans", prepare=False)
         prepared = psycopg.AsyncCursor(self, row_factory=dict_row)
         try:
@@ -111,7 +106,6 @@ class ReadingConnection(psycopg.AsyncConnection[DictRow]):
         except psycopg.errors.FeatureNotSupported:  # a view has other columns since then
             await prepared.execute("deallocate all", prepare=False)
             await prepared.execute(query, params or None, prepare=True)
-        self.planned.add(query)
         return await prepared.fetchall()
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -36,24 +35,20 @@ select not pg_is_in_recovery() or pg_last_wal_replay_lsn() >= %(lsn)s::pg_lsn as
 
 
 class PageServer:
-    """Answers statements, at most MOST_CONNECTIONS at once.
-
-    A statement gets the session that keeps its plan, else the one that was used last: a plan takes
-    longer than most answers, so few sessions should make the same.
-    """
+    """Answers statements, at most MOST_CONNECTIONS at once."""
 
     def __init__(self, dsn: str, wait_s: float = CONNECT_S) -> None:
-        self._wait_s = wait_s
-        self._free = [PageSession(dsn, wait_s) for _ in range(MOST_CONNECTIONS)]
-        self._every = tuple(self._free)
-        self._places = asyncio.Semaphore(MOST_CONNECTIONS)
+        self._dsn, self._wait_s = dsn, wait_s
+        self._pool: AsyncConnectionPool[ReadingConnection] | None = None
+        self._opening = asyncio.Lock()
 
     async def rows(self, query: LiteralString, params: Mapping[str, Any]) -> tuple[Rows, float]:
         """The rows of a statement and how long it took. It is sent again if a connection was lost
         while nobody used it. Raises psycopg.Error, PoolTimeout."""
+        pool = await self._open()
         lost = 0
         while True:
-            async with self._session(query) as conn:
+            async with pool.connection() as conn:
                 began = time.monotonic()
                 try:
                     return await conn.read(query, params), time.monotonic() - began
@@ -64,68 +59,35 @@ class PageServer:
 
     async def close(self) -> None:
         """Close all connections."""
-        for session in self._every:
-            await session.close()
-
-    @contextlib.asynccontextmanager
-    async def _session(self, query: str) -> AsyncIterator[ReadingConnection]:
-        try:
-            await asyncio.wait_for(self._places.acquire(), self._wait_s)
-        except asyncio.TimeoutError:
-            raise PoolTimeout(f"no session was free within {self._wait_s:.0f} s") from None
-        known = [session for session in self._free if query in session.planned]
-        session = (known or self._free)[-1]
-        self._free.remove(session)
-        try:
-            async with session.connection() as conn:
-                yield conn
-        finally:
-            self._free.append(session)
-            self._places.release()
-
-
-class PageSession:
-    """One session on a server, opened by its first statement: a mounted application hears no
-    start. The pool of one connects again after a loss, and ends what nobody uses."""
-
-    def __init__(self, dsn: str, wait_s: float) -> None:
-        self._dsn, self._wait_s = dsn, wait_s
-        self._pool: AsyncConnectionPool[ReadingConnection] | None = None
-        self.planned: Collection[str] = ()  # statements whose plans its connection keeps
-
-    @contextlib.asynccontextmanager
-    async def connection(self) -> AsyncIterator[ReadingConnection]:
-        """Its connection, for one statement. Raises psycopg.Error, PoolTimeout."""
-        if self._pool is None:
-            self._pool = AsyncConnectionPool(
-                self._dsn,
-                connection_class=ReadingConnection,
-                kwargs={
-                    "autocommit": True,
-                    "row_factory": dict_row,
-                    "cursor_factory": ReadingCursor,
-                    "application_name": APPLICATION,
-                    "connect_timeout": CONNECT_S,
-                    "client_encoding": "utf8",
-                },
-                configure=ReadingConnection.prepare_to_read,
-                min_size=0,
-                max_size=1,
-                num_workers=1,
-                timeout=self._wait_s,
-                reconnect_timeout=CONNECT_S,
-                open=False,
-            )
-            await self._pool.open()
-        async with self._pool.connection() as conn:
-            self.planned = conn.planned
-            yield conn
-
-    async def close(self) -> None:
-        """Close its connection."""
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
+
+    async def _open(self) -> AsyncConnectionPool[ReadingConnection]:
+        """The pool, opened by the first statement: a mounted application hears no start."""
+        async with self._opening:
+            if self._pool is None:
+                pool = AsyncConnectionPool(
+                    self._dsn,
+                    connection_class=ReadingConnection,
+                    kwargs={
+                        "autocommit": True,
+                        "row_factory": dict_row,
+                        "cursor_factory": ReadingCursor,
+                        "application_name": APPLICATION,
+                        "connect_timeout": CONNECT_S,
+                        "client_encoding": "utf8",
+                    },
+                    configure=ReadingConnection.prepare_to_read,
+                    min_size=0,
+                    max_size=MOST_CONNECTIONS,
+                    timeout=self._wait_s,
+                    reconnect_timeout=CONNECT_S,
+                    open=False,
+                )
+                await pool.open()
+                self._pool = pool
+        return self._pool
 
 
 class PageStandby:
