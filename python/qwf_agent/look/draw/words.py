@@ -279,8 +279,9 @@ def brief(value: Any) -> str:
 
 
 def changed(detail: Row) -> list[str]:
-    """The changes of an event in words, then the rest of its detail: `slots from 2 to 4`, `paused`,
-    `reason new disk`, `no reason, was new disk`, `after 12 s`."""
+    """The changes of an event in words, then the rest of its detail: `slots 4, was 2`, `paused`,
+    `reason new disk`, `no reason, was new disk`, `after 12 s`. The new value comes first, because a
+    narrow terminal cuts the end."""
     old, new = detail.get("old") or {}, detail.get("new") or {}
     rest = {key: value for key, value in detail.items() if key not in {"old", "new"}}
     return [
@@ -296,11 +297,8 @@ def changed(detail: Row) -> list[str]:
 def _change(name: str, before: Any, after: Any) -> str:
     if isinstance(after, bool):
         return name if after else f"not {name}"
-    if after is None:
-        return f"no {name}" if before is None else f"no {name}, was {brief(before)}"
-    if before is None:
-        return f"{name} {brief(after)}"
-    return f"{name} from {brief(before)} to {brief(after)}"
+    text = f"no {name}" if after is None else f"{name} {brief(after)}"
+    return text if before is None else f"{text}, was {brief(before)}"
 
 
 def counted(count: int, what: str) -> str:
