@@ -179,8 +179,7 @@ def test_a_hop_is_one_commit(base: Database, start: StartAgent) -> None:
                            " where application_name ~ '^qwf agent'"
                            " and datname = current_database()") == 0)  # fmt: skip
     calls = {row["funcname"]: row["calls"] for row in base.conn.execute(query).fetchall()}
-    # On a busy machine some reports go out alone.
-    assert calls["finish_and_claim"] >= 0.75 * length, calls
+    assert calls["finish_and_claim"] >= 0.9 * length, calls
     took_s = base.one("select extract(epoch from finished_at - created_at)::float from qwf.runs")
     chores = 20 * took_s  # what agents, and Postgres itself, commit meanwhile
     assert base.one(commits) - before <= 1.5 * length + chores, calls
