@@ -81,3 +81,22 @@ def test_what_is_kept_for_a_shorter_time(db: Db, heard: list[str], name: str, sa
     db.execute(change, [json.dumps({name: "20 days"})])
     assert [one.partition(";")[0] for one in heard] == [said]
     assert f'{{"{name}": "200 days"}}' in heard[0]
+
+
+def test_open_alerts_that_a_changed_or_dropped_rule_is_not_about(db: Db, heard: list[str]) -> None:
+    rule = {"when": ["worker_dead", "job_failed"], "do": {"task": "tell", "queue": "cpu"}}
+    db.execute("select qwf.set_alert('r', %s)", [json.dumps(rule)])
+    db.execute(
+        "insert into _qwf.event_log (kind, subject) values"
+        " ('worker_dead', 'a'), ('job_failed', 'b'), ('job_failed', 'c')"
+    )
+    db.execute("select count(*) from _qwf.number_and_match()")
+    heard.clear()
+    text = "open alerts that the rule is no longer about, deleted: {}"
+    for changed, gone in (({}, None), ({"when": ["worker_dead"]}, 2), (None, 1), (rule, None)):
+        given = None if changed is None else json.dumps({**rule, **changed})
+        db.execute("select qwf.set_alert('r', %s)", [given])
+        assert [said for said in heard if "alerts" in said] == (
+            [f"{text.format(gone)}; no message will say that they are over"] if gone else []
+        )
+        heard.clear()
