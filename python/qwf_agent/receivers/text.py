@@ -82,9 +82,10 @@ def _says(message: Message) -> str:
         return f"run {message.get('run')} of {subject} {detail.get('status', 'ended')}{error}"
     if kind == "job_failed":
         return f"job {message.get('job')} ({subject}) failed{error}"
-    if kind in ("run_late", "job_late"):
-        which = "run {} of {}" if kind == "run_late" else "job {} ({})"
-        return f"{which.format(message.get(str(kind)[:3]), subject)} is late"
+    if kind == "run_late":
+        return f"run {message.get('run')} of {subject} is late"
+    if kind == "job_late":
+        return f"job {message.get('job')} ({subject}) is late"
     if kind == "question_asked":
         node = (message.get("names") or {}).get("node")  # its task is always input
         return f"{node or subject} asks: {detail.get('prompt', 'what to do')}"
