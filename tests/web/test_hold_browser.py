@@ -38,12 +38,12 @@ def enter(db: Db, dsn: str, browser: Browser) -> Iterator[Enter]:
         app: Any = build(login(db, dsn, "admin"), access.TokenAccess(dsn, TOKEN), ("127.0.0.1",))
         address = stack.enter_context(served(app))
         pages = Pages(browser)
-        stack.callback(lambda: pages.close())
 
         def opened(path: str) -> Page:
             return pages.open(entrance(address, path))
 
         yield opened
+        assert pages.close() == []
 
 
 def enqueue(db: Db, count: int = 1) -> list[int]:
