@@ -80,9 +80,9 @@ def test_a_failed_job_makes_one_mail_and_its_end_answers_in_the_same_thread(
         )
         deliver(start)
         rule(base, "ada", within="1 s")
+        fail_a_job(base)  # the message names the newest job, so the second one fails after it
+        until(lambda: base.one("select count(*) from qwf.alert_messages") == 1, "a message")
         fail_a_job(base)
-        fail_a_job(base)
-        until(lambda: mails.taken, "a mail")
         until(lambda: len(mails.taken) == 2, "the mail that it is over")
         first, over = mails.taken
         assert first["Subject"] == "job 1 (load) failed: boom"
