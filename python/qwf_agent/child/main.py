@@ -7,7 +7,6 @@ runs a job that the parent has given to another one.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import select
@@ -27,7 +26,7 @@ from qwf_agent.child.body_loop import BodyLoop, LoopParts, NoMoreTickets
 from qwf_agent.child.cancel import CANCEL, MOST_TOLD, TOLD, WORDS, new_events
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import write_all
-from qwf_agent.child.job_output import Output, open_output
+from qwf_agent.child.job_output import flush_output, open_output
 from qwf_agent.child.left_processes import LeftProcesses
 from qwf_agent.child.messages import (
     FILES,
@@ -61,7 +60,6 @@ SHORT_S = 0.001  # answers of shorter bodies go through shared memory, without a
 STARTS_S = 50e-6  # a body that is shorter cannot have started a process
 NAMED = 20  # jobs of a batch that each of them names
 NOTHING: frozenset[int] = frozenset()
-FLUSH = io.TextIOWrapper.flush  # no body runs beside others: half as long as that of Output
 BROKEN = 70  # exit code if the child's own code failed: EX_SOFTWARE
 
 
@@ -163,7 +161,7 @@ class Child:
         self._send_streamed(work.ticket)
         cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
         more = f'"cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
-        _flush_output()
+        flush_output()
         answer = self._pack(work.ticket, outcome, seconds, more)
         is_kept = seconds <= SHORT_S and self._keep(answer)
         write_all(self._channel.log, self._channel.mark)  # this wakes the parent
@@ -184,7 +182,7 @@ class Child:
         if count > 1:
             batch = {"size": count, "jobs": [work.job_id for work in works[:NAMED]]}
             more += f', "batch": {json.dumps(batch)}'
-        _flush_output()
+        flush_output()
         write_all(self._channel.log, self._channel.mark)
         answers = [
             self._pack(work.ticket, outcome, seconds / count, more)
@@ -392,14 +390,6 @@ def _set_up_process(channel: ParentChannel) -> None:
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - stays open until the process ends
     sys.stdout, sys.stderr = open_output(1), open_output(2)
     sys.path.insert(0, str(Path.cwd()))
-
-
-def _flush_output() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - suppress() is slower, and this runs for every job
-            FLUSH(stream) if type(stream) is Output else stream.flush()
-        except Exception:  # noqa: S110 - the body closed it, or put something else there
-            pass
 
 
 def _ignore(*_: object) -> None:
