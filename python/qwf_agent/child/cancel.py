@@ -105,8 +105,9 @@ class Stopping(CancelEvent):
 
     def clear(self) -> None:
         """Reset the event for the next job."""
-        self.reason, self._until = None, float("inf")
-        super().clear()
+        if self._set:
+            self.reason, self._until = None, float("inf")
+            super().clear()
 
 
 class AsyncStopping(Stopping):

@@ -105,11 +105,15 @@ class JobContext:
         try:
             yield
         except OSError as error:
-            if self.folder is None or error.errno not in UNWRITABLE or error.errno in spared:
-                raise
-            why = why_unwritable(Path(self._work.place[0]))
-            if why is None:
-                raise
+            self.blame_the_host(error, *spared)
+            raise
+
+    def blame_the_host(self, error: OSError, *spared: int) -> None:
+        """The same for an error that is caught already."""
+        if self.folder is None or error.errno not in UNWRITABLE or error.errno in spared:
+            return
+        why = why_unwritable(Path(self._work.place[0]))
+        if why is not None:
             raise OutRootFailed(why) from error
 
     def files(self) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import threading
 from contextvars import ContextVar
 from typing import TextIO
@@ -69,3 +70,12 @@ def open_output(fd: int) -> TextIO:
     """A standard stream that shows every line at once and takes any text."""
     raw = io.BufferedWriter(io.FileIO(fd, "w", closefd=False))
     return Output(raw, encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
+def flush_output() -> None:
+    """Flush the standard streams after a body, while no other one runs."""
+    for stream in (sys.stdout, sys.stderr):
+        try:  # noqa: SIM105 - suppress() is slower, and this runs for every job
+            io.TextIOWrapper.flush(stream) if type(stream) is Output else stream.flush()
+        except Exception:  # noqa: S110 - the body closed it, or put something else there
+            pass

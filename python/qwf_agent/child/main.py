@@ -26,7 +26,7 @@ from qwf_agent.child.body_loop import BodyLoop, LoopParts, NoMoreTickets
 from qwf_agent.child.cancel import CANCEL, MOST_TOLD, TOLD, WORDS, new_events
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import write_all
-from qwf_agent.child.job_output import open_output
+from qwf_agent.child.job_output import flush_output, open_output
 from qwf_agent.child.left_processes import LeftProcesses
 from qwf_agent.child.messages import (
     FILES,
@@ -141,6 +141,8 @@ class Child:
         while message is not None:
             if message[0] >= FIRST_ORDER_TICKET:
                 self._carry_out(*message)
+            elif not self._runner.shapes:  # the usual case: an app without such bodies
+                self._run_one(Work(*message))
             elif self._runner.is_concurrent(message):
                 message = self._run_many(loop, message)
                 continue
@@ -159,7 +161,7 @@ class Child:
         self._send_streamed(work.ticket)
         cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
         more = f'"cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
-        _flush_output()
+        flush_output()
         answer = self._pack(work.ticket, outcome, seconds, more)
         is_kept = seconds <= SHORT_S and self._keep(answer)
         write_all(self._channel.log, self._channel.mark)  # this wakes the parent
@@ -180,7 +182,7 @@ class Child:
         if count > 1:
             batch = {"size": count, "jobs": [work.job_id for work in works[:NAMED]]}
             more += f', "batch": {json.dumps(batch)}'
-        _flush_output()
+        flush_output()
         write_all(self._channel.log, self._channel.mark)
         answers = [
             self._pack(work.ticket, outcome, seconds / count, more)
@@ -246,7 +248,7 @@ class Child:
     def _run(self, works: list[Work], run: Callable[[], list[JobOutcome]]) -> list[JobOutcome]:
         """Run one body, and turn anything it raises into outcomes of its jobs."""
         self._current = frozenset([work.ticket for work in works])
-        if self._current <= self._cancelled:
+        if self._cancelled and self._current <= self._cancelled:
             outcomes = [JobOutcome("cancelled") for _ in works]
         else:
             try:
@@ -311,8 +313,10 @@ class Child:
             return False
 
     def _send_code_files(self) -> None:
-        watched = self._tasks.watched() if self._setup.reload else []
-        if self._setup.reload and len(sys.modules) + len(watched) != self._code_count:
+        if not self._setup.reload:
+            return
+        watched = self._tasks.watched()
+        if len(sys.modules) + len(watched) != self._code_count:
             self._code_count = len(sys.modules) + len(watched)
             self._send((FILES, [*imported_files(), *watched]))
 
@@ -386,14 +390,6 @@ def _set_up_process(channel: ParentChannel) -> None:
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - stays open until the process ends
     sys.stdout, sys.stderr = open_output(1), open_output(2)
     sys.path.insert(0, str(Path.cwd()))
-
-
-def _flush_output() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - suppress() is slower, and this runs for every job
-            stream.flush()
-        except Exception:  # noqa: S110 - the body closed it, or put something else there
-            pass
 
 
 def _ignore(*_: object) -> None:

@@ -91,7 +91,7 @@ class Runner:
         context = JobContext(
             work, self._scoreboard, events, self._moved, save, self._saver.send_tracked
         )
-        with self._noting_the_end(work, context):
+        with _NotedEnd(self, work, context):
             return self._run_alone(work, context, before_body)
 
     def with_files(self, ticket: int, outcome: JobOutcome) -> JobOutcome:
@@ -99,19 +99,16 @@ class Runner:
         files = self._left.pop(ticket, None)
         return outcome._replace(detail={**outcome.detail, "files": files}) if files else outcome
 
-    @contextmanager
-    def _noting_the_end(self, work: Work, context: JobContext) -> Iterator[None]:
-        """Around a body: until its end it may save and track, and if it raises, its files are
-        noted."""
+    def begin(self, work: Work) -> None:
+        """The body of this job may save and track from now on."""
         self._saver.body_begins(work.ticket)
-        try:
-            yield
-        except BaseException:
+
+    def end(self, work: Work, context: JobContext, failed: bool) -> None:
+        """It may not any more; if it has failed, its files are noted."""
+        if failed:
             self._note_files(work, context)
-            raise
-        finally:
-            context.end()
-            self._saver.body_ends(work.ticket)
+        context.end()
+        self._saver.body_ends(work.ticket)
 
     def _note_files(self, work: Work, context: JobContext) -> None:
         with suppress(OSError):  # of the folder: the body's own error counts
@@ -127,19 +124,22 @@ class Runner:
         run, hears = self._body(work, context)
         before_body()
         scoreboard.start(work.ticket, hears)
-        with context.blaming_the_host(*NO_SPACE):  # the body may have filled the disk itself
+        try:
             if not self._tasks.arounds():
                 output = self._output(work, run())
             else:
                 with self._arounds([context.job]):
                     output = self._output(work, run())
+        except OSError as error:
+            context.blame_the_host(error, *NO_SPACE)  # the body may have filled the disk itself
+            raise
         return JobOutcome("completed", output, detail=_detail_of(context))
 
     async def run_beside(self, work: Work, events: BodyEvents, board: JobBoard) -> JobOutcome:
         """Run the async body of this job beside others in the event loop. Raises what it raises."""
         save = self._saver.save_beside
         context = JobContext(work, board, events, self._moved, save, self._saver.send_tracked)
-        with self._noting_the_end(work, context):
+        with _NotedEnd(self, work, context):
             return await self._run_beside(work, context)
 
     async def _run_beside(self, work: Work, context: JobContext) -> JobOutcome:
@@ -285,6 +285,20 @@ class Runner:
         if name is None or not self._models.knows(name):
             return None
         return self._models.get(name)
+
+
+class _NotedEnd:
+    """Around a body: until its end it may save and track, and if it raises, its files are noted.
+    A generator as context manager takes three times as long, and this runs for every job."""
+
+    def __init__(self, runner: Runner, work: Work, context: JobContext) -> None:
+        self._runner, self._work, self._context = runner, work, context
+
+    def __enter__(self) -> None:
+        self._runner.begin(self._work)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._runner.end(self._work, self._context, kind is not None)
 
 
 @contextmanager

@@ -49,8 +49,8 @@ class Saver:
         """It may not any more: a thread of it that still waits gets an error."""
         with self._lock:
             self._running.discard(ticket)
-            for place in [place for place, one in self._waiting.items() if one == ticket]:
-                del self._waiting[place]
+            if self._waiting:
+                self._waiting = {n: one for n, one in self._waiting.items() if one != ticket}
 
     def begin(self, ticket: int, text: str) -> int:
         """Send the checkpoint of a job, and return the number of its answer. Raises ValueError if
