@@ -102,7 +102,8 @@ comment on type _qwf.limit_key is
 
 create type _qwf.line_skip as (band bigint, low bigint, place bigint, "position" bigint);
 comment on type _qwf.line_skip is
-  'A part of a line without a queued job: after all of place low, up to this position of a place.';
+  'A part of a line without a queued job that fits the worker: after all of place low, up to this '
+  'position of a place.';
 
 create type _qwf.key_floor as (place bigint, "position" bigint);
 comment on type _qwf.key_floor is
@@ -113,7 +114,8 @@ create type _qwf.line as (
   rest timestamptz);
 comment on type _qwf.line is
   'The line of a queue, as a session knows it: until when bands and skips hold, and until when it '
-  'makes no full round. The floors of running jobs hold forever.';
+  'makes no full round. bands is null: nobody has looked for the past. The floors of running '
+  'jobs hold forever.';
 
 create type _qwf.round as (
   queue text, worker qwf.workers, now timestamptz, light boolean, line _qwf.line, at bigint,

@@ -812,6 +812,32 @@ def test_a_claim_of_keys_reads_few_rows(planned: psycopg.Connection[Any]) -> Non
         assert rows_read(planned, ends, [psycopg.types.json.Jsonb(work[0])]) < 250
 
 
+@pytest.mark.parametrize("text", ["(select true", "exists (select"])
+def test_an_end_finds_out_without_reading_a_line_whether_its_key_has_more(
+    db: psycopg.Connection[Any], dsn: str, text: str
+) -> None:
+    """`exists` was planned to read all jobs of the line, where the statistics knew of them."""
+    if text.startswith("exists"):
+        put_in(
+            dsn,
+            "_qwf.wake_for_keys",
+            "(select true from",
+            "exists (select from",
+        )
+    db.execute("select qwf.create_limit('customer', 2, keyed => true)")
+    for keys, jobs in ((1, 20_000), (3_000, 3_000)):
+        db.execute(
+            "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object("
+            "'task', 't', 'queue', 'cpu', 'limit_by', 'customer:' || g %% %s))"
+            " from generate_series(1, %s) g))",
+            [keys, jobs],
+        )
+    db.execute("analyze qwf.jobs")
+    db.execute("select qwf.sleep('w', 'cpu')")
+    look = "select _qwf.wake_for_keys(array[hashtextextended('customer:0', 0)])"
+    assert (worst(db, 8, lambda: rows_read(db, look)) < 50) == (text == "(select true")
+
+
 @pytest.mark.parametrize("text", ["e.id = any", "e.id + 0 = any"])
 def test_events_get_their_numbers_by_id(db: psycopg.Connection[Any], dsn: str, text: str) -> None:
     """However many wait, and though none did when the table was analyzed; `e.id + 0` reads all."""

@@ -110,3 +110,22 @@ def test_a_claim_that_finds_nothing_writes_nothing(race: Race) -> None:
     assert claim(race) == []
     assert race.one("select pg_current_xact_id_if_assigned()") is None
     race.rollback()
+
+
+@pytest.mark.parametrize("keys", [5, 10])
+def test_a_key_whose_job_was_left_out_keeps_its_turn(race: Race, keys: int) -> None:
+    """Jobs without a key take the last places of a claim, each time those of the same key."""
+    fill(race, keys, 300)
+    race.rows("select count(qwf.enqueue('t', queue => 'cpu')) from generate_series(1, 300)")
+    session = race.session()
+    served: dict[str, int] = {}
+    for _ in range(60):
+        got = claim(session, keys)
+        for (name,) in session.rows(
+            "select limit_by from qwf.jobs where id = any (%s) and limit_by is not null",
+            [c.job for c in got],
+        ):
+            served[name] = served.get(name, 0) + 1
+        finish(session, *got)
+    assert len(served) == keys
+    assert min(served.values()) > 0.7 * max(served.values()), served

@@ -172,12 +172,12 @@ class Race(Session):
             other.rows("select set_config(%s, %s, false)", name, value)
         return other
 
-    def stop_clock(self) -> None:
-        """Let no time pass in the database from now on."""
+    def stop_clock(self, ahead: str = "0 s") -> None:
+        """Let no time pass in the database from now on; it is so much later than it is."""
         self.rows(
             "do $$ begin execute format('create or replace function qwf.now() returns timestamptz"
-            " language sql volatile as %%L', format('select timestamptz %%L', clock_timestamp()));"
-            " end $$"
+            " language sql volatile as %%L', format('select timestamptz %%L',"
+            f" clock_timestamp() + interval '{ahead}')); end $$"
         )
 
     def nonblocking(self) -> Session:

@@ -61,6 +61,9 @@ begin
   then
     v_pick := _qwf.cap_rated(v_pick, v_startable);
   end if;
+  if v_keyed <> '{}' and v_pick.jobs <> v_keyed then
+    perform _qwf.return_turns(p_queue, v_worker, p_now, p_light_only, v_keyed, v_pick.jobs);
+  end if;
   v_pick.limited := v_pick.rated <> '{}' or v_pick.permits <> '{}';
   return v_pick;
 end $$;

@@ -7,7 +7,7 @@
 --   floor of the running jobs of a key is read under its lock, and holds forever: see
 --   _pick_of_keys.
 -- Locks: advisory (place of a key with a long past), tried only.
--- Called by: _walk_line.
+-- Called by: _read_line, _walk_line.
 
 begin;
 

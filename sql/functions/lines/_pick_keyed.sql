@@ -44,7 +44,7 @@ begin
       select l.* from (
         select r.*, case when r.open then pg_try_advisory_xact_lock(r.place) end as locked
         from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_at) r offset 0) l
-      where l.locked or l.part = 3 or l.n = 256 limit least(p_count, 100)) t;
+      where l.locked or l.part = 3 or l.n >= 256 limit least(p_count, 100)) t;
     select coalesce(array_agg(f.job), '{}'), v_keys[max(f.nth)].place into v_jobs, v_last
     from (
       select picked.job, k.nth
@@ -66,7 +66,7 @@ begin
         for no key update skip locked) picked
       limit p_count) f;
     if cardinality(v_jobs) = p_count
-      and _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 1000 + 10 * v_looked
+      and _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 1000 + 32 * v_looked
     then
       v_last := _qwf.store_turn(v_turn, v_last, v_pinned);
       return v_jobs;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/lines/_pick_recent
--- Purpose: Picks what a resting session would find late: jobs among the 64 newest, and jobs of keys
---   whose rate has just opened.
+-- Purpose: Picks what a session that rests or jumps over parts of a line would find late: jobs
+--   among the 64 newest, and jobs of keys whose rate has just opened.
 -- Guarantees: In claim order of the bands. The walk goes on with what is still missing.
 -- Locks: keys, tried only; queued jobs that nobody else has locked.
 -- Called by: _walk_line.
@@ -22,6 +22,7 @@ begin
         n.position as head
       from (select j.* from qwf.jobs j order by j.id desc limit 64) n
       where n.queue = p_round.queue and n.status = 'queued' and n.limit_place is not null
+        and (n.light or not p_round.light) and _qwf.fits(n, p_round.worker, p_round.now)
       union all
       select o.name, h.place, h.band, h.head
       from (
@@ -45,7 +46,8 @@ begin
     exit when v_want <= 0;
     v_recent.keys := array(select k from unnest(v_recent.keys::_qwf.limit_key[]) k
       where (k.starts is null or coalesce(v_round.startable > 0, true))
-        and pg_try_advisory_xact_lock(k.place) limit least(v_want, 64));
+        and pg_try_advisory_xact_lock(k.place)
+      limit least(v_want, 100 - cardinality(v_round.keys)));
     v_round.keys := v_round.keys || v_recent.keys::_qwf.limit_key[];
     v_round := _qwf.pick_of_keys(v_round, v_recent.band, v_recent.keys, 1, v_want);
   end loop;

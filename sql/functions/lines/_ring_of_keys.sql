@@ -1,12 +1,14 @@
 -- Deploy qwf:functions/lines/_ring_of_keys
--- Purpose: Returns the keys in the first band of a line, from p_at (exclusive) round to it, and
---   whether each seems open: has room, and a job that fits the worker.
--- Guarantees: Steps from key to key, one probe of jobs_keyed each, whatever their number of jobs;
---   only a key whose first job does not fit is looked through. Looks at 256 keys at most. Locks
---   nothing. Rows without a name: the walk begins (n is 0), comes to the end of the line (part is
---   2), has come round (part is 3). pinned: it has passed a key whose first job waits for another
---   host. One statement without a pinned search_path, so that the planner puts it into the query
---   that reads it, and that reads no more keys than it needs.
+-- Purpose: Returns the keys in the first band of a line, from p_at (exclusive) round to it, that
+--   have a job that fits the worker, and whether each seems to have room.
+-- Guarantees: Steps from a job that fits to the next key, one probe of jobs_keyed each, whatever
+--   the number of jobs of the key. A probe that finds none that fits returns a row that is not
+--   open, and the next one goes on there. n: how much it has looked at, counted in keys, see
+--   _next_fit. The walk ends when n has come to 256. Locks nothing. Rows without a name: the walk
+--   begins (n is 0), comes to the end of the line (part is 2), has come round (part is 3). pinned:
+--   it has passed a job that waits for another host. One statement without a pinned search_path, so
+--   that the planner puts it into the query that reads it, and that reads no more keys than it
+--   needs.
 -- Called by: _pick_keyed.
 
 begin;
@@ -18,37 +20,25 @@ returns table (
   pinned boolean)
 language sql stable
 as $$
-  with recursive ring (band, place, name, head, fits, n, part, pinned) as (
-    (select _qwf.band_of(j), p_at, null::text, null::bigint, false, 0, 1, false
+  with recursive ring (band, place, after, name, head, good, n, part, pinned) as (
+    (select _qwf.band_of(j), p_at, 9223372036854775807, null::text, null::bigint, false, 0, 1, false
     from qwf.jobs j
     where _qwf.line_of(j) = p_queue and j.limit_place is not null
       and j.status in ('queued', 'running')
     order by _qwf.line_of(j), _qwf.band_of(j) limit 1)
     union all
-    select r.band, coalesce(k.place, -9223372036854775808), k.name, k.head, k.fits, r.n + 1,
-      case when k.place is null then r.part + 1 else r.part end,
-      (r.pinned or k.host and not k.fits) is true
+    select r.band, coalesce(k.place, -9223372036854775808),
+      coalesce(k.after, 9223372036854775807), k.name, k.head, k.good,
+      r.n + coalesce(k.weight, 1),
+      case when k.place is null then r.part + 1 else r.part end, (r.pinned or k.pins) is true
     from ring r
-    left join lateral (
-      select j.limit_place as place, j.limit_by as name, j.position as head,
-        (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now) as fits,
-        j.requires ? 'host' as host
-      from qwf.jobs j
-      where _qwf.line_of(j) = p_queue and _qwf.band_of(j) = r.band
-        and (j.limit_place, j.position) > (r.place, 9223372036854775807)
-        and j.limit_place <= case r.part when 1 then 9223372036854775807 else p_at end
-        and j.status in ('queued', 'running')
-      order by j.limit_place, j.position
-      limit 1) k on true
+    left join lateral _qwf.next_fit(p_queue, r.band, r.place, r.after,
+      case r.part when 1 then 9223372036854775807 else p_at end, p_worker, p_now, p_light_only,
+      r.pinned) k on true
     where r.n < 256 and r.part < 3
   )
   select r.band, r.place, r.name, r.head, r.n, r.part, l.max_running,
-    (r.fits or exists (
-      select from qwf.jobs j
-      where _qwf.line_of(j) = p_queue and _qwf.band_of(j) = r.band and j.limit_place = r.place
-        and j.position > r.head and j.status in ('queued', 'running') and j.limit_by = r.name
-        and (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now)))
-    and l.max_running > (select count(*) from (  -- as in _pick_of_keys
+    r.good and l.max_running > (select count(*) from (  -- as in _pick_of_keys
       select from qwf.jobs j
       where _qwf.line_of(j) is null and _qwf.band_of(j) is null and j.limit_place = r.place
         and j.limit_by = r.name and j.status in ('queued', 'running')

@@ -2,7 +2,7 @@
 -- Purpose: Keeps what this session knows of the line of a queue. Drops other lines that nobody has
 --   asked for in two minutes.
 -- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared.
--- Called by: _keep_line, _walk_line.
+-- Called by: _keep_line, _read_line, _walk_line.
 
 begin;
 

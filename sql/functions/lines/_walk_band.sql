@@ -35,6 +35,9 @@ begin
       v_round.steps := v_round.steps - v_next.steps;
       v_round.looked := v_round.looked + v_next.steps;
       v_round.pinned := v_round.pinned or v_next.pinned;
+      if v_next.gaps <> '{}' then
+        v_round.line.skips := (v_next.gaps || (v_round.line).skips)[: 50];
+      end if;
       exit when cardinality(v_keys) = v_want or v_round.steps <= 0;
       v_part := v_part + 1;
       v_from := -9223372036854775808;

@@ -27,10 +27,9 @@ begin
       exit when v_band is null;
       select count(*) into v_waiting
       from (select distinct u from unnest(p_places) u limit 16) p (place)
-      where exists (
-        select from qwf.jobs j
+      where (select true from qwf.jobs j  -- exists may be planned to read all of them
         where _qwf.line_of(j) = v_queue and _qwf.band_of(j) = v_band
-          and j.limit_place = p.place and j.status in ('queued', 'running'));
+          and j.limit_place = p.place and j.status in ('queued', 'running') limit 1);
       if v_waiting > 0 then
         perform _qwf.wake(v_queue, v_waiting);
         exit;
