@@ -7,18 +7,20 @@ import re
 import socket
 import threading
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
-from standardwebhooks import Webhook, WebhookVerificationError
+from standardwebhooks import Webhook, WebhookVerificationError, webhooks
 
 from qwf_agent.app import Checkpoint, PermanentError, TemporaryError
 from qwf_agent.look import links
 from qwf_agent.receivers import delivery, mail, text
 from qwf_agent.receivers.config import Receiver
 from qwf_agent.system.exit_codes import MISCONFIGURED
+from support import asking, visitors
 from support.harness import Database, StartAgent, run_agent, until
 from support.letterbox import (
     PASSWORD,
@@ -113,6 +115,20 @@ def test_a_mail_says_which_run_is_late_and_by_how_much() -> None:
     assert text.title({**late, "kind": "job_late"}) == "job 8 (w) is late"
 
 
+def test_a_mail_says_that_a_question_is_over() -> None:
+    """By the node that asked: the task of each question is `input`."""
+    asked = {
+        "kind": "question_asked",
+        "state": "open",
+        "subject": "input",
+        "names": {"node": "ask"},
+    }
+    assert text.title({**asked, "detail": {"prompt": "Go on?"}}) == "ask asks: Go on?"
+    assert text.title({**asked, "state": "resolved"}) == "resolved: ask no longer asks"
+    of_a_job = {**asked, "names": {"task": "send"}, "subject": "send", "state": "resolved"}
+    assert text.title(of_a_job) == "resolved: send no longer asks"
+
+
 def test_a_certificate_that_is_not_trusted_says_which_key_helps(tmp_path: Path) -> None:
     """The mail server of a firm often has one of the firm's own."""
     with mail_server(tmp_path) as (mails, port, _):
@@ -138,12 +154,15 @@ def test_an_agent_that_delivers_nothing_stays_alive_and_asleep(
 def test_a_question_is_answered_from_the_mail(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    """Each recipient gets a link of their own, which opens this question alone."""
+    """Each recipient gets a link of their own, which opens this question alone. One answers by it,
+    the other finds it answered, and nobody is reminded four hours later."""
     with mail_server(tmp_path, tls=False) as (mails, port, _):
         receiver = mail_receiver("ada", port, "ada@example.org", "bob@example.org")
         configure(tmp_path, receiver + 'page = "https://box-a:5688/"\nanswer = true\n')
         given = "0123456789abcdef0123456789abcdef"
         start("--queue", "qwf.alerts", fresh=True, QWF_LINK_SECRET=given)
+        reminder = {"when": ["question_asked"], "for": "4 h", "do": {"receiver": "ada"}}
+        base.one("select qwf.set_alert('reminder', %s)", json.dumps(reminder))
         base.one("select qwf.register_workflow(%s)", json.dumps({"name": "w", "steps": [
             {"id": "ask", "kind": "input", "widget": "confirm", "prompt": "Go on?"}]}))  # fmt: skip
         for _ in range(3):  # a box that is busy with other tests has three tries
@@ -157,6 +176,7 @@ def test_a_question_is_answered_from_the_mail(
                 break
         assert took < 3, "a question is on a phone in 3 s"
         assert sorted(mails.to) == [["ada@example.org"], ["bob@example.org"]]
+        paths = []
         for mail, to in zip(mails.taken, mails.to, strict=True):
             (token,) = [
                 line.rpartition("/")[2]
@@ -169,13 +189,38 @@ def test_a_question_is_answered_from_the_mail(
             assert found is not None
             link = links.check(given.encode(), token, found["at"])
             assert (link.job, link.by) == (found["job_id"], f"link:{to[0]}")
-            links.open_question(link, found, None)
+            paths.append(f"/answer/{token}")
+        with (
+            psycopg.connect(base.dsn, autocommit=True) as db,
+            visitors.visitor(db, base.dsn, "operator", link_secret=given.encode()) as phone,
+        ):
+            phone.client.cookies.clear()
+            asking.answer(phone.client, paths[0], choose="Yes")
+            assert "was answered by" in phone.client.get(paths[1]).text
+        answered = "select acting_for from qwf.input_answers"
+        assert base.one(answered) == f"link:{mails.to[0][0]}"
+        base.conn.execute(  # five hours later, at once
+            "create or replace function qwf.now() returns timestamptz language sql volatile"
+            " as $$ select pg_catalog.clock_timestamp() + interval '5 h' $$"
+        )
+        base.one("select qwf.tick()")
+        until(
+            lambda: base.one("select count(*) = 0 from _qwf.event_log where seq is null"), "numbers"
+        )
+        assert base.one("select count(*) from qwf.alert_messages where rule = 'reminder'") == 0
+
+
+class SixMinutesLater(datetime):
+    @classmethod
+    def now(cls, tz: Any = None) -> SixMinutesLater:
+        return super().now(tz) + timedelta(minutes=6)
 
 
 def test_a_hook_is_signed_tried_again_and_refuses_a_redirect(
-    base: Database, start: StartAgent, tmp_path: Path
+    base: Database, start: StartAgent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A Standard Webhooks library verifies each try; all have one id. A redirect ends them."""
+    """A Standard Webhooks library verifies each try, and refuses one that somebody sends again
+    later; all have one id. A redirect ends them."""
     with http_server() as posts:
         key = secret(tmp_path, "key", f"{SECRET}\n{OLD}\n")
         configure(
@@ -201,6 +246,9 @@ def test_a_hook_is_signed_tried_again_and_refuses_a_redirect(
             assert body["text"] == "job 1 (load) failed: boom"
             with pytest.raises(WebhookVerificationError):
                 Webhook(SECRET).verify(post.body + b" ", post.headers)
+        monkeypatch.setattr(webhooks, "datetime", SixMinutesLater)
+        with pytest.raises(WebhookVerificationError, match="too old"):
+            Webhook(SECRET).verify(posts.got[0].body, posts.got[0].headers)
         assert posts.got[0].headers["webhook-id"] == posts.got[1].headers["webhook-id"]
         posts.answers = [(302, {"Location": posts.url})]
         base.one("select qwf.test_alert('r')")

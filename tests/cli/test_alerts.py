@@ -37,6 +37,12 @@ def test_it_says_what_the_page_says(on_db: Cli, db: Db) -> None:
     finish(db, claim(db, "qwf.alerts", box)[0], "tempfail", "receiver ops: 503")
     assert lines(on_db)[0].endswith(" is tried again receiver ops: 503")
     (given,) = json.loads(on_db("alerts", "--json").stdout)
+    assert f" {given['sent_job']} is tried again " in lines(on_db)[0]
+    assert on_db("change", str(given["sent_job"]), "--next").exit_code == 0
+    (again,) = claim(db, "qwf.alerts", box)
+    assert again[0] == given["sent_job"], "a person has it tried at once"
+    finish(db, again, "tempfail", "receiver ops: 503")
+    (given,) = json.loads(on_db("alerts", "--json").stdout)
     assert (given["delivery"], given["sent_to"]) == ("scheduled", "ops"), "a program gets it raw"
     assert lines(on_db, "--rules")[0].startswith("bad job failed; task load; again every 6 h ops 1")
     assert lines(on_db, "--receivers")[0].startswith("ops box-a bad")

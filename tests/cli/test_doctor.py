@@ -228,7 +228,7 @@ def test_checks_that_cannot_be_made_are_counted_and_fail(
     on_db: Cli, login: Callable[[str], str], role: str
 ) -> None:
     result = on_db("doctor", "--dsn", login(role))
-    assert "15 checks could not be made" in result.stdout
+    assert "16 checks could not be made" in result.stdout
     assert "→ run it as a login with qwf_viewer or qwf_admin" in result.stdout
     only = on_db("doctor", "--json", "--only", "queues", "--dsn", login(role))
     assert only.exit_code == 1

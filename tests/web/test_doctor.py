@@ -38,6 +38,17 @@ def test_what_is_wrong_comes_first_with_its_remedy(visit: Visit, db: Db) -> None
     assert "/do/resume_queue" not in visit("viewer").text("/doctor")
 
 
+def test_a_receiver_that_nobody_has_leads_to_the_alerts(visit: Visit, db: Db) -> None:
+    """No tick delivers a message, so the page offers none."""
+    rule = '{"when": ["overdue"], "do": {"receiver": "ops"}}'
+    db.execute("select qwf.set_alert('bad', %s)", (rule,))
+    db.execute("select qwf.test_alert('bad')")
+    found, _, _ = visit("admin").text("/doctor").partition('id="fine"')
+    assert "no live agent has receiver ops; 1 message waits" in found
+    assert 'href="/alerts#receiver-ops">Open receiver ops</a>' in found
+    assert 'action="/do/tick"' not in found
+
+
 def test_promises_that_are_kept_are_said_to_be(visit: Visit, db: Db) -> None:
     assert "all kept" in visit("viewer").text("/doctor")
 

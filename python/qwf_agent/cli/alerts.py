@@ -36,7 +36,7 @@ OF_RULES = (
 )  # fmt: skip
 OF_ALERTS = (
     "rule", "subject", "kind", "events", "opened_at", "last_at", "closed_at", "run_id", "job_id",
-    "sent_to", "sent_at", "delivery", "delivery_error",
+    "sent_to", "sent_at", "sent_job", "delivery", "delivery_error",
 )  # fmt: skip
 
 
@@ -49,8 +49,9 @@ OF_ALERTS = (
 def alerts(conn: Connection, closed: bool, rules: bool, receivers: bool, as_json: bool) -> None:
     """List what is wrong now: the alerts that are open.
 
-    Of each it says whether its last message was delivered. With --rules the rules, how many
-    messages wait, and how many were not delivered.
+    Of each it says whether its last message was delivered, and which job delivers it. A message
+    that is tried again is sent at once by `qwf change JOB --next`. With --rules the rules, how
+    many messages wait, and how many were not delivered.
 
     \b
     Example:  qwf alerts

@@ -71,11 +71,14 @@ def _says(message: Message) -> str:
     detail = message.get("detail") or {}
     kind, subject = message.get("kind"), message.get("subject", "")
     rule = message.get("rule")
+    asks = (message.get("names") or {}).get("node") or subject  # the task of a node is input
     if message.get("state") == "storm":
         return f"{rule}: storm: {message.get('count')} more subjects; quiet for the hour"
     if message.get("state") == "test":
         return f"{rule}: this is a test"
     if message.get("state") == "resolved":
+        if kind == "question_asked":
+            return f"{asks} no longer asks"
         return f"{subject or rule} ({str(kind).replace('_', ' ')}, {_events(message.get('count'))})"
     error = f": {detail['error']}" if detail.get("error") else ""
     if kind == "run_ended":
@@ -87,8 +90,7 @@ def _says(message: Message) -> str:
     if kind == "job_late":
         return f"job {message.get('job')} ({subject}) is late"
     if kind == "question_asked":
-        node = (message.get("names") or {}).get("node")  # its task is always input
-        return f"{node or subject} asks: {detail.get('prompt', 'what to do')}"
+        return f"{asks} asks: {detail.get('prompt', 'what to do')}"
     return f"{subject or rule}: {str(kind).replace('_', ' ')}{error}"
 
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/change/_check_retry_args
 -- Purpose: Refuses new arguments of a job that is retried which enqueue would refuse, and any for a
---   node.
--- Raises: QW005.
+--   node and for a job of the engine: a message of an alert says what the engine wrote.
+-- Raises: QW005, QW007.
 -- Called by: retry_job.
 
 begin;
@@ -18,6 +18,9 @@ begin
       message = 'a node takes its inputs from its workflow',
       detail = format('job %s is node %s of run %s', p_job.id, p_job.node_id, p_job.run_id),
       hint = 'leave args out, or enqueue a new run with another context';
+  elsif starts_with(p_job.task, 'qwf.') or starts_with(p_job.queue, 'qwf.') then
+    raise exception using errcode = 'QW007', message = 'a job of the engine keeps its arguments',
+      detail = format('job %s is of task %s', p_job.id, p_job.task), hint = 'leave args out';
   elsif jsonb_typeof(p_args) <> 'object' then
     raise exception using errcode = 'QW005', message = 'invalid job',
       detail = 'args: a JSON object',

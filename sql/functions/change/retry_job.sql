@@ -72,8 +72,8 @@ end $$;
 comment on function qwf.retry_job is
   'Queues a failed or cancelled job again, with other arguments if args is given: the old ones are '
   'in its event retried, as old_args. A node is retried through its run, and takes no args. QW001 '
-  'no such job, QW002 it has not failed or is erased, QW005 args that no job can have, QW008 its '
-  'key is taken.';
+  'no such job, QW002 it has not failed or is erased, QW005 args that no job can have, QW007 args '
+  'for a message of an alert or a run in line, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_job', 'qwf_producer');
 
 commit;

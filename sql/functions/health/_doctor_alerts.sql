@@ -19,7 +19,8 @@ as $$
     select m.receiver, count(*) filter (where j.status <> 'failed') as waiting,
       count(*) filter (where j.status = 'failed') as lost,
       min(m.created_at) filter (where j.status <> 'failed' and j.last_error is not null) as since,
-      _qwf.error_line(max(j.last_error)) as error
+      _qwf.error_line(max(j.last_error)) as error,
+      (array_agg(m.sent_job order by m.sent_job) filter (where j.status <> 'failed'))[:5] as jobs
     from qwf.alert_messages m
     cross join lateral (  -- offset: each by its id, whatever the statistics say
       select b.status, b.last_error from qwf.jobs b where b.id = m.sent_job offset 0) j
@@ -35,7 +36,8 @@ as $$
         when 1 then '%s message for receiver %s has waited for another try for %s: %s'
         else '%s messages for receiver %s wait for another try, the oldest for %s: %s' end,
         r.waiting, r.receiver, _qwf.spell_duration(qwf.now() - r.since), r.error),
-      format('see whether it works: qwf receivers --check %s, on its box', r.receiver)
+      format('see on its box whether it works: qwf receivers --check %s; then send now: '
+        'qwf change %s --next', r.receiver, array_to_string(r.jobs, ' '))
     where r.since < qwf.now() - interval '10 min' and _qwf.has_receiver(r.receiver)
     union all
     select format(case r.lost when 1 then '%s message for receiver %s was not delivered: %s'

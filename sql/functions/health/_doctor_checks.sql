@@ -23,6 +23,7 @@ as $$
       ('models', 'Model servers work.'),
       ('schedules', 'Schedules fire, and questions are answered.'),
       ('late', 'Runs, workflows and schedules are in time.'),
+      ('alerts', 'Rules can be applied, and their messages are delivered.'),
       ('options', 'What is enqueued has the options that tasks declare.'),
       ('folders', 'No job found the files of another in its folder.')
   ) c (name, about)

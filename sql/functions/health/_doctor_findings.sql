@@ -16,8 +16,7 @@ begin
     when 'vacuum' then return query select * from _qwf.doctor_vacuum();
     when 'snapshots' then return query select * from _qwf.doctor_snapshots();
     when 'tick' then
-      return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events()
-        union all select * from _qwf.doctor_alerts();
+      return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events();
     when 'runs' then return query select * from _qwf.doctor_runs();
     when 'invariants' then return query select * from _qwf.doctor_invariants();
     when 'queues' then return query select * from _qwf.doctor_queues();
@@ -25,6 +24,7 @@ begin
     when 'models' then return query select * from _qwf.doctor_models();
     when 'schedules' then return query select * from _qwf.doctor_schedules();
     when 'late' then return query select * from _qwf.doctor_late();
+    when 'alerts' then return query select * from _qwf.doctor_alerts();
     when 'options' then return query select * from _qwf.doctor_options();
     when 'folders' then return query select * from _qwf.doctor_folders();
   end case;

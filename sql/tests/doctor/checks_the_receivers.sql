@@ -1,11 +1,10 @@
 -- A receiver that nobody has, one that is down, one that lost a message, a rule that raises.
 begin;
-select plan(6);
+select plan(7);
 
 create function pg_temp.finds() returns setof text language sql as $$
   select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
-  from qwf.doctor(array['tick']) d
-  where d.level = 'fine' or d.says ~ 'receiver|^rule' $$;
+  from qwf.doctor(array['alerts']) d $$;
 select qwf_test.set_now('2030-01-01');
 select alike(pg_temp.finds(), 'fine: %', 'all is well');
 select qwf.set_alert('bad', '{"when": ["overdue"], "do": {"receiver": "ops"}}');
@@ -21,8 +20,14 @@ select alike(pg_temp.finds(), 'fine: %', 'one try has failed, and the next comes
 select qwf_test.travel('2 h'), qwf.register_worker('box', 'qwf.alerts',
   '{"slots": 1, "labels": {"receiver.ops": "true"}}');
 select is(pg_temp.finds(), 'problem: 1 message for receiver ops has waited for another try '
-  'for 2 h 00 min: receiver ops: refused -> see whether it works: qwf receivers --check ops, on '
-  'its box', 'it is down for long');
+  'for 2 h 00 min: receiver ops: refused -> see on its box whether it works: qwf receivers '
+  '--check ops; then send now: qwf change ' || qwf_test.job('qwf.send') || ' --next',
+  'it is down for long');
+select qwf.change_job(qwf_test.job('qwf.send'), run_next => true);
+select pg_temp.try('tempfail');
+select is((select attempt from qwf.jobs), 2, 'a person has it tried at once');
+select qwf_test.travel('2 h'), qwf.register_worker('box', 'qwf.alerts',
+  '{"slots": 1, "labels": {"receiver.ops": "true"}}');
 select qwf.tick();
 select pg_temp.try('fatal');
 select is(pg_temp.finds(), 'problem: 1 message for receiver ops was not delivered: receiver ops: '

@@ -22,7 +22,7 @@ Check = Callable[[Connection, str], Iterator[Finding]]
 NAMES = (
     *("server", "clock", "schema", "drift", "roles", "settings", "vacuum", "snapshots", "standbys"),
     *("tick", "runs", "invariants", "queues", "workers", "models", "schedules", "late"),
-    *("options", "folders"),
+    *("alerts", "options", "folders"),
 )
 WITHOUT_SCHEMA = ("server", "clock", "schema")
 IN_PYTHON: dict[str, Check] = {

@@ -34,6 +34,7 @@ PRUNABLE = "select jobs, runs from qwf.losses(most => %(most)s)"
 SHOWN_AT = {
     "queue": "/queues/", "job": "/jobs/", "run": "/runs/", "box": "/fleet/", "worker": "/fleet/",
     "schedule": "/schedules/", "workflow": "/workflows/",
+    "alert": "/alerts#rule-", "receiver": "/alerts#receiver-",
 }  # fmt: skip
 COMMAND = re.compile(r"\b(qwf [a-z][^;]*|(?:alter|grant|revoke|select|vacuum|create) .*)")
 RESUME = re.compile(r"qwf queue resume (\S+)")
