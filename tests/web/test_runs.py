@@ -550,12 +550,12 @@ def test_a_repeat_shows_its_turns(visit: Visit, db: Db) -> None:
     run = one(db, "select qwf.enqueue_run('poll')")
     report(db, claim(db))
     viewer = visit("viewer")
-    assert "turn 1 of 720, next in 500 s" in words(viewer.text(f"/runs/{run}"))
+    assert "turn 1 of 720, next in 8 min" in words(viewer.text(f"/runs/{run}"))
     text = words(viewer.text(f"/runs/{run}/nodes/all/look"))
     assert "1 of 2 turns completed" in text
-    assert "Turn 1 of 720, next in 500 s" in text
+    assert "Turn 1 of 720, next in 8 min" in text
     states = viewer.get(f"/runs/{run}/states").text
-    assert "turn 1 of 720, next in 500 s" in states
+    assert "turn 1 of 720, next in 8 min" in states
     shown = words(viewer.text("/workflows/poll"))
     assert "turn after turn, at most 720, every 500 s" in shown
     assert "waits 9 h" in shown
