@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web.pages import run_tabs
+from qwf_agent.web.pages import run_tabs, run_timeline
 from support import poison
 from support.visitors import FORM, Visit, Visitor
 
@@ -396,9 +396,26 @@ def test_tabs_show_what_was_returned_used_and_written(visit: Visit, db: Db) -> N
     assert f'href="/files/{held[0]}/1"' in files
     assert "2.0 KiB" in words(files)
     drawn = viewer.text(f"/runs/{run}?show=timeline")
+    assert "too many attempts" not in drawn
     assert "1 min 30 s" in words(drawn)
     assert f'href="/jobs/{held[0]}"' in drawn
     assert "Nothing has happened yet" in words(viewer.text(f"/runs/{run}?show=history"))
+
+
+def test_a_timeline_says_that_a_bar_stands_for_many_attempts(visit: Visit, db: Db) -> None:
+    define(db)
+    run = one(db, "select qwf.enqueue_run('photos')")
+    report(db, claim(db))
+    db.execute(
+        "insert into qwf.job_attempts (job_id, attempt, token, worker, started_at, finished_at,"
+        " outcome) select job_id, attempt + n, gen_random_uuid(), worker, started_at, finished_at,"
+        " 'error' from qwf.job_attempts, generate_series(1, %s) n",
+        (run_timeline.MOST_BARS,),
+    )
+    db.execute("update qwf.jobs set node_idx = node_idx + 100 where run_id = %s", (run,))
+    drawn = visit("viewer").text(f"/runs/{run}?show=timeline")
+    assert "There are too many attempts for a bar each" in drawn
+    assert "41 attempts, 40 failed" in drawn
 
 
 def test_a_run_beside_another_says_what_differs(visit: Visit, db: Db) -> None:
