@@ -24,6 +24,8 @@ def test_what_is_wrong_comes_first_with_its_remedy(visit: Visit, db: Db) -> None
     db.execute("update qwf.jobs set queued_at = now() - interval '1 h'")
     db.execute("select qwf.create_queue('mail'), qwf.enqueue('t', queue => 'mail')")
     db.execute("select qwf.pause_queue('mail')")
+    rule = """{"when": ["lost"], "do": {"receiver": "ops"}}"""
+    db.execute("select qwf.set_alert('bad', %s), qwf.test_alert('bad')", (rule,))
     page = visit("admin").text("/doctor")
     assert all(name in page for name in NAMES), "it makes every check"
     found, _, fine = page.partition('id="fine"')
@@ -33,6 +35,9 @@ def test_what_is_wrong_comes_first_with_its_remedy(visit: Visit, db: Db) -> None
     assert 'data-text="qwf agent --queue default' in found
     assert found.index("queue default: 1 job") < found.index("queue mail is paused")
     assert 'action="/do/resume_queue"' in found
+    assert "the last tick was" not in found
+    assert "no live agent has receiver ops" in found
+    assert "/do/tick" not in found, "a tick starts no agent that has a receiver"
     assert "Autovacuum keeps up" in fine
     assert "Autovacuum keeps up" not in found
     assert "/do/resume_queue" not in visit("viewer").text("/doctor")

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from qwf_agent.look import masking
+from qwf_agent.system.log_pipe import shorten
 from qwf_agent.web.pages import job as page_of_job
 from qwf_agent.web.pages import waiting
 from qwf_agent.web.reads import database
@@ -149,6 +150,15 @@ def test_long_errors_and_logs_are_cut_and_whole_on_a_page_of_their_own(
     whole = visitor.text(f"/jobs/{job}/attempts/1")
     assert "frame 00450" in whole
     assert "line 00100" in whole
+
+
+def test_a_long_log_says_how_much_of_it_is_kept(visit: Visit, db: Db) -> None:
+    log = shorten(b"", 0, b"a line of 20 letters" * 60_000, 65_536)
+    job = fail(db, worker(db, "default"), "t", "it broke", log_tail=log)
+    for path in (f"/jobs/{job}", f"/jobs/{job}/attempts/1"):
+        assert "64.0 KiB of 1.1 MiB kept" in visit("viewer").text(path)
+    short = fail(db, worker(db, "default"), "t", "it broke", log_tail="all of it")
+    assert " kept" not in visit("viewer").text(f"/jobs/{short}").partition('id="log"')[2]
 
 
 def test_an_absent_log_is_not_said_to_be_an_empty_one(visit: Visit, db: Db) -> None:

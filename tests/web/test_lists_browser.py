@@ -147,8 +147,8 @@ def test_rows_of_lists_have_one_line_on_a_desk_and_a_few_on_a_phone(enter: Enter
     lively_fleet.fill(db)
     page = enter("/jobs")
     for path, highest, on_a_phone in (
-        ("/jobs", 40, 80), ("/runs", 40, 100), ("/events?kind=run_ended", 60, 200),
-        ("/workflows", 70, 240),
+        ("/jobs", 40, 80), ("/runs", 40, 72), ("/events?kind=run_ended", 60, 160),
+        ("/workflows", 70, 240), ("/", 48, 90),
     ):  # fmt: skip
         page.goto(urljoin(page.url, path))
         page.set_viewport_size({"width": 1280, "height": 800})

@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from qwf_agent.web.app import HEADERS
 from qwf_agent.web.pages import DATA, PAGES
@@ -24,6 +25,7 @@ from support.visitors import Visit, Visitor
 
 Db = psycopg.Connection[Any]
 MOST_LINKS = 150
+MOST_BYTES = 200_000
 # Names of questions that pages understand, and some that none does.
 NAMES = (
     "after", "against", "before", "follow", "form", "from", "further", "kind", "label", "node",
@@ -74,6 +76,17 @@ def at(full: Full) -> Iterator[Visit]:
         )
 
 
+def test_a_page_of_thousands_of_nodes_stays_small(visit: Visit, db: Db) -> None:
+    """And says how many it does not show."""
+    nodes = [{"id": f"node_{number}", "node": "task-of-it"} for number in range(1000)]
+    db.execute("select qwf.register_workflow(%s)", (Jsonb({"name": "wide", "steps": nodes}),))
+    db.execute("select qwf.enqueue_run('wide')")
+    viewer = visit("viewer")
+    answer = viewer.get("/runs/1")
+    assert "and 500 more: the table has their nodes" in answer.text
+    assert len(answer.content) < MOST_BYTES
+
+
 def wrong(visitor: Visitor, path: str) -> list[str]:
     """Problems of the answer to a request for a page."""
     return looked_at(visitor, path)[0]
@@ -103,6 +116,8 @@ def problems_of(visitor: Visitor, path: str, answer: Any, seen: Seen) -> list[st
     ]  # fmt: skip
     problems = seen.problems + [f"no header {name}" for name in lacking]
     problems += [f"may not {name}" for name in seen.actions if not visitor.may(name)]
+    if len(answer.content) > MOST_BYTES:
+        problems.append(f"{len(answer.content):,} bytes")
     if 'id="live"' not in answer.text:
         pass  # no route has this address
     elif "server-timing" not in answer.headers or answer.headers["cache-control"] != "no-store":

@@ -23,6 +23,14 @@ def test_a_queue_shows_its_line_and_who_serves_it(visit: Visit, db: Db) -> None:
     assert "2 queued" in visit("viewer").text("/queues/default?count=1")
 
 
+def test_the_line_has_jobs_whose_limit_counts_by_key(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_limit('customer', 1, keyed => true)")
+    db.execute("select qwf.enqueue('bill', limit_by => 'customer:acme')")
+    page = visit("viewer").text("/queues/default")
+    assert "Under a limit" in page
+    assert "customer:acme" in page
+
+
 def test_an_empty_queue_says_how_it_gets_a_worker(visit: Visit) -> None:
     assert "qwf agent --queue default" in visit("viewer").text("/queues/default")
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web.pages import run_tabs
+from qwf_agent.web.pages import run_tabs, run_timeline
 from support import poison
 from support.visitors import FORM, Visit, Visitor
 
@@ -396,9 +396,26 @@ def test_tabs_show_what_was_returned_used_and_written(visit: Visit, db: Db) -> N
     assert f'href="/files/{held[0]}/1"' in files
     assert "2.0 KiB" in words(files)
     drawn = viewer.text(f"/runs/{run}?show=timeline")
+    assert "too many attempts" not in drawn
     assert "1 min 30 s" in words(drawn)
     assert f'href="/jobs/{held[0]}"' in drawn
     assert "Nothing has happened yet" in words(viewer.text(f"/runs/{run}?show=history"))
+
+
+def test_a_timeline_says_that_a_bar_stands_for_many_attempts(visit: Visit, db: Db) -> None:
+    define(db)
+    run = one(db, "select qwf.enqueue_run('photos')")
+    report(db, claim(db))
+    db.execute(
+        "insert into qwf.job_attempts (job_id, attempt, token, worker, started_at, finished_at,"
+        " outcome) select job_id, attempt + n, gen_random_uuid(), worker, started_at, finished_at,"
+        " 'error' from qwf.job_attempts, generate_series(1, %s) n",
+        (run_timeline.MOST_BARS,),
+    )
+    db.execute("update qwf.jobs set node_idx = node_idx + 100 where run_id = %s", (run,))
+    drawn = visit("viewer").text(f"/runs/{run}?show=timeline")
+    assert "There are too many attempts for a bar each" in drawn
+    assert "41 attempts, 40 failed" in drawn
 
 
 def test_a_run_beside_another_says_what_differs(visit: Visit, db: Db) -> None:
@@ -550,12 +567,12 @@ def test_a_repeat_shows_its_turns(visit: Visit, db: Db) -> None:
     run = one(db, "select qwf.enqueue_run('poll')")
     report(db, claim(db))
     viewer = visit("viewer")
-    assert "turn 1 of 720, next in 500 s" in words(viewer.text(f"/runs/{run}"))
+    assert "turn 1 of 720, next in 8 min" in words(viewer.text(f"/runs/{run}"))
     text = words(viewer.text(f"/runs/{run}/nodes/all/look"))
     assert "1 of 2 turns completed" in text
-    assert "Turn 1 of 720, next in 500 s" in text
+    assert "Turn 1 of 720, next in 8 min" in text
     states = viewer.get(f"/runs/{run}/states").text
-    assert "turn 1 of 720, next in 500 s" in states
+    assert "turn 1 of 720, next in 8 min" in states
     shown = words(viewer.text("/workflows/poll"))
     assert "turn after turn, at most 720, every 500 s" in shown
     assert "waits 9 h" in shown

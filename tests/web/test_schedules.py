@@ -66,6 +66,7 @@ def test_the_page_of_a_schedule_shows_times_and_firings_and_changes_it(
         " overlap => 'allow', expect => '{\"takes\": \"1 h\"}')", (secret,)
     )  # fmt: skip
     admin = visit("admin")
+    assert admin.text("/schedules/n").count("It has not been due yet.") == 1
     for _ in range(2):
         admin.do("fire_schedule", name="n")
     page = admin.text("/schedules/n")

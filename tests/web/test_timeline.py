@@ -234,10 +234,27 @@ def test_idle_time_before_and_within_a_map_is_folded() -> None:
     assert len(elements(str(timeline.draw([row], NOON)), "fold")) == 4
 
 
-def test_more_than_300_nodes_are_shown_a_part_at_a_time() -> None:
-    drawn = draw([span(f"s{i}", i, i + 5) for i in range(400)], NOON)
+def test_many_nodes_are_shown_a_part_at_a_time() -> None:
+    drawn = draw([span(f"s{i}", i, i + 5) for i in range(300)], NOON)
     assert len(rows(drawn)) == timeline.MOST_ROWS
     assert "and 100 more nodes" in drawn
+
+
+@pytest.mark.parametrize("one", [
+    folded(at_once=[*range(1, 201)], failures=[*range(1, 201)]), folded(at_once=None),
+    rows_of_spans([span("a", n, n + 1, attempt=n, href="/jobs/7") for n in range(40)])[0],
+])  # fmt: skip
+def test_a_page_of_a_timeline_stays_small_whatever_its_rows_are(one: Row) -> None:
+    drawn = str(timeline.draw([one] * 1000, NOON))
+    assert len(drawn) < 190_000
+    assert len(rows(drawn)) == timeline.fitting([one] * 1000) >= 10
+
+
+def test_one_bar_stands_for_attempts_that_are_too_many() -> None:
+    (bar,) = folded(at_once=None).spans
+    assert (bar.started_at, bar.ended_at, bar.kind) == (at(20), at(220), "completed")
+    assert "300 attempts, 2 failed" in str(timeline.draw([folded(at_once=None)], NOON))
+    assert folded(at_once=None, outcomes=["error"]).spans[0].kind == "failed"
 
 
 def test_times_are_written_in_the_zone_and_named_in_utc() -> None:

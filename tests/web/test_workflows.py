@@ -513,3 +513,6 @@ def test_the_page_shows_how_long_runs_and_nodes_usually_take(visit: Visit, db: D
     row = client.get("/workflows").text.partition('id="workflow-nightly"')[2].partition("</tr>")[0]
     assert row.count("<rect") == 20
     assert "37 s" in row
+    db.execute("select qwf.enqueue_run('nightly')")
+    row = client.get("/workflows").text.partition('id="workflow-nightly"')[2].partition("</tr>")[0]
+    assert '>run 61</a> <span class="state state-completed' in row, "the last that has ended"

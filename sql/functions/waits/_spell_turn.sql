@@ -14,7 +14,7 @@ as $$
 declare
   v_seconds bigint := ceil(greatest(extract(epoch from p_run_at - qwf.now()), 0));
   v_wait text := case
-    when v_seconds < 600 then v_seconds || ' s'
+    when v_seconds < 100 then v_seconds || ' s'
     when v_seconds < 36000 then v_seconds / 60 || ' min'
     when v_seconds < 172800 then v_seconds / 3600 || ' h'
     else v_seconds / 86400 || ' days' end;

@@ -49,7 +49,7 @@ cross join lateral (
       percentile_cont(0.5) within group (order by a.end_s - a.start_s) as typical,
       max(a.end_s - a.start_s) as slowest, min(a.start_s) as start_s,
       greatest(max(a.end_s), min(a.start_s) + 1e-5) as end_s,
-      count(*) > 40 or count(*) > 0 and n.elements is not null as is_folded
+      count(*) > 40 and n.node_idx < 100 or count(*) > 0 and n.elements is not null as is_folded
     from attempt a
   ), slowest as (
     select a.id from attempt a order by a.end_s - a.start_s desc, a.id limit 1
@@ -108,8 +108,8 @@ comment on column qwf.run_timeline.slowest is 'Seconds of the longest.';
 comment on column qwf.run_timeline.slowest_job is 'Job of the longest.';
 comment on column qwf.run_timeline.outcomes is 'How they ended, each once; running: one goes on.';
 comment on column qwf.run_timeline.at_once is
-  'Of a map, and with more than 40 attempts: how many went on in each of 200 equal slices of the '
-  'time from started_at to ended_at.';
+  'Of a map, and of the first 100 nodes those with more than 40 attempts: how many went on in each '
+  'of 200 equal slices of the time from started_at to ended_at.';
 comment on column qwf.run_timeline.failures is
   'Beside at_once: how many ended in each slice without completing.';
 comment on column qwf.run_timeline.child_run is

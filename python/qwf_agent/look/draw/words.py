@@ -284,14 +284,14 @@ def changed(detail: Row) -> list[str]:
     narrow terminal cuts the end."""
     old, new = detail.get("old") or {}, detail.get("new") or {}
     rest = {key: value for key, value in detail.items() if key not in {"old", "new"}}
-    return [
-        _change(name.replace("_", " "), old.get(name), new.get(name)) for name in {**old, **new}
-    ] + [
+    said = [_change(key.replace("_", " "), old.get(key), new.get(key)) for key in {**old, **new}]
+    said += [
         f"after {duration(value)}"
         if key == "seconds" and isinstance(value, int | float)
         else _change(key.replace("_", " "), None, value)
         for key, value in rest.items()
     ]
+    return list(dict.fromkeys(said))
 
 
 def _change(name: str, before: Any, after: Any) -> str:

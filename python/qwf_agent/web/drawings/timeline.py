@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone, tzinfo
+from itertools import accumulate
 
 from markupsafe import Markup, escape
 
@@ -26,7 +27,9 @@ from qwf_agent.web.drawings.timeline_spans import (
     time_waited,
 )  # fmt: skip
 
-MOST_ROWS = 300
+MOST_ROWS = 200
+MOST_PARTS = 400  # bars and shapes: a row has at least one, a shape is as long as SHAPE bars
+SHAPE = 24
 WIDE = 1000  # units of the width of a density bar
 HIGH = 15  # and of its height
 
@@ -51,21 +54,28 @@ def draw(
     axis = axis_of([*_busy(rows, now)], now)
     path = critical_path([s for row in rows if not row.depth for s in row.parts], needs or {}, now)
     drawn = rows if shown is None else shown
+    count = fitting(drawn)
     line = now if is_going_on(every) else None
     return Markup('{}<div class="timeline">{}{}<ol>{}</ol>{}</div>').format(
         _in_words(path, now),
         _scale(axis, zone, line),
         _lines(axis, zone, line),
-        Markup("").join(_row(row, axis, path, now) for row in drawn[:MOST_ROWS]),
-        _note(max(0, len(drawn) - MOST_ROWS)),
+        Markup("").join(_row(row, axis, path, now) for row in drawn[:count]),
+        _note(max(0, len(drawn) - count)),
     )
 
 
+def fitting(rows: Sequence[Row]) -> int:
+    """How many rows, from the first on, one page has room for."""
+    sizes = accumulate(SHAPE if row.fold else len(row.spans) for row in rows[:MOST_ROWS])
+    return max(1, sum(size <= MOST_PARTS for size in sizes))
+
+
 def _busy(rows: Sequence[Row], now: datetime) -> Iterator[AttemptSpan]:
-    """The times that the axis has to show."""
+    """The times that the axis has to show; of many rows from first start to last end."""
     for row in rows:
-        if row.fold is None:
-            yield from row.spans
+        if row.fold is None or len(rows) > MOST_ROWS:
+            yield from row.parts
         else:
             yield from row.fold.busy(now)
             whole = row.fold.whole

@@ -101,8 +101,10 @@ def row_of_node(
     node: Mapping[str, Any], spans: Sequence[AttemptSpan], link: Callable[[int], str],
     href: str, depth: int = 0, opener: tuple[str, str] | None = None,
 ) -> Row | None:  # fmt: skip
-    """The row of a node of view qwf.run_timeline; None if it has nothing to draw."""
+    """The row of a node of view qwf.run_timeline; None if it has nothing to draw. Without spans,
+    one bar stands for all attempts."""
     fold = _fold(node, link) if node["at_once"] else None
+    spans = spans or [_whole(node, "completed" in node["outcomes"], href)]
     spans = tuple(sorted((one for one in spans if is_drawable(one)), key=lambda one: one.since))
     if not fold and not spans:
         return None
@@ -118,13 +120,19 @@ def in_order(rows: Sequence[Row], by_length: bool, now: datetime) -> list[Row]:
     return sorted(rows, key=lambda row: (row.parts[0].since, row.parts[0].started_at))
 
 
-def _fold(node: Mapping[str, Any], link: Callable[[int], str]) -> Fold | None:
+def _whole(node: Mapping[str, Any], completed: bool, href: str | None = None) -> AttemptSpan:
+    """From the first start to the last end."""
     going = bool(node["running"])
-    outcome = "running" if going else "failed" if node["failed"] else "completed"
-    whole = AttemptSpan(
+    outcome = "running" if going else "completed" if completed else "failed"
+    said = f"{node['attempts']:,} attempts, {node['failed']:,} failed"
+    return AttemptSpan(
         node["node_id"], outcome, node["started_at"], None if going else node["ended_at"],
-        node["queued_at"],
+        node["queued_at"], detail=said, href=href,
     )  # fmt: skip
+
+
+def _fold(node: Mapping[str, Any], link: Callable[[int], str]) -> Fold | None:
+    whole = _whole(node, not node["failed"])
     if not is_drawable(whole) or node["ended_at"] - node["started_at"] < timedelta(0):
         return None
     return Fold(

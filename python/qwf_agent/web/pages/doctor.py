@@ -109,13 +109,13 @@ def shown(result: Result) -> dict[str, Any]:
         "state": result.state,
         "about": result.about,
         "findings": [
-            {"what": one.what, "level": one.level, "advice": one.advice, **remedy(one, result.name)}
+            {"what": one.what, "level": one.level, "advice": one.advice, **remedy(one)}
             for one in worst_first
         ],
     }
 
 
-def remedy(finding: Finding, check: str) -> dict[str, Any]:
+def remedy(finding: Finding) -> dict[str, Any]:
     """The page of what a finding is about, the call that puts it right, and the command to copy."""
     kind, _, name = (finding.subject or "").partition(" ")
     opens = None
@@ -128,7 +128,7 @@ def remedy(finding: Finding, check: str) -> dict[str, Any]:
     elif found := SWITCH_ON.match(finding.advice):
         act = ("worker_control", "Switch on", {"host": found[1], "queue": found[2].rstrip(";"),
                                               "state": "on"})  # fmt: skip
-    elif check == "tick" and finding.level == "problem":
+    elif "qwf tick" in finding.advice and finding.level == "problem":
         act = ("tick", "Tick now", {})
     command = COMMAND.search(finding.advice)
     return {"opens": opens, "act": act, "command": command[1].strip() if command else None}

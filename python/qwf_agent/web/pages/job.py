@@ -64,6 +64,7 @@ select a.attempt, a.worker, a.host, a.queued_at, a.started_at, a.finished_at, a.
     end as error_head,
   case when a.nth <= 5 and length(a.error) > 6000 then right(a.error, 4000) end as error_tail,
   case when a.nth <= 5 then right(a.log_tail, 6000) end as log, length(a.log_tail) as log_letters,
+  case when a.nth = 1 then substring(a.log_tail, '… ([0-9,]{1,17}) bytes left out') end as left_out,
   a.of
 from (
   select t.*, row_number() over (order by t.attempt desc) as nth, count(*) over () as of
@@ -100,6 +101,7 @@ select (select d.id from qwf.job_details d order by d.id limit 1) as first,
 """
 ATTEMPT = """
 select a.attempt, a.outcome, a.reason, a.started_at, a.finished_at,
+  substring(a.log_tail, '… ([0-9,]{1,17}) bytes left out') as left_out,
   left(a.error, 300000) as error, length(a.error) as error_letters,
   right(a.log_tail, 300000) as log, length(a.log_tail) as log_letters, j.task, j.node_id, j.run_id
 from qwf.job_details j
@@ -110,7 +112,7 @@ where j.id = %(job)s
 ENDED = (
     "reason", "exit_code", "signal", "max_rss_bytes", "cpu_seconds", "gpu_peak_bytes", "usage",
     "batch", "error", "error_end", "error_letters", "error_head", "error_tail", "log",
-    "log_letters",
+    "log_letters", "left_out",
 )  # fmt: skip
 OVER = ("completed", "failed", "cancelled", "skipped")
 STATES = ("blocked", "scheduled", "queued", "running", "awaiting_input")

@@ -19,6 +19,7 @@ from qwf_agent.web.site import render
 
 Read = Callable[..., Awaitable[Rows]]
 MANY = 5000  # jobs of a run, from which its times may be a minute old
+MOST_BARS = 40  # of a node, and MANY of all: else one bar stands for all attempts of a node
 MOST_OPEN = 10  # runs of nodes whose rows are shown
 ORDERS = {"start": "by start", "took": "longest first"}
 
@@ -51,21 +52,24 @@ async def show(request: Request, look: Look, run: dict[str, Any], nodes: Rows) -
     now = run["now"] if isinstance(run["now"], datetime) else datetime.now(timezone.utc)
     opened = [number for text in asked.getlist("open") if (number := as_id(text))][:MOST_OPEN]
     read = reader(look, nodes)
-    rows = await _Rows(request, look, now, order == "took", opened, read).of(run["id"])
+    reading = _Rows(request, look, now, order == "took", opened, read)
+    rows = await reading.of(run["id"])
     shown = [found for row in rows if (found := row.shows(kind))]
     first = min(as_id(asked.get("from", "")) or 0, len(shown))
+    after = first + timeline.fitting(shown[first:])
     return {
         "drawn": timeline.draw(
             rows, now, shown=shown[first:],
             needs={node["node_id"]: node["needs"] for node in nodes},
             zone=render.zone_named(request.cookies.get("qwf_zone")),
         ),
-        "next": first + timeline.MOST_ROWS if len(shown) - first > timeline.MOST_ROWS else None,
+        "next": after if after < len(shown) else None,
         "kinds": [name for name in kinds if any(row.shows(name) for row in rows)],
         "kind": kind,
         "orders": ORDERS,
         "order": order,
         "opened": opened,
+        "is_short": reading.is_short,
         "used": next(iter(await read("what was used", USED, run=run["id"])), None),
     }  # fmt: skip
 
@@ -86,12 +90,17 @@ class _Rows:
         self._request, self._look, self._now = request, look, now
         self._by_length, self._opened = by_length, opened
         self._read = read
+        self.is_short = False  # one bar stands for several attempts
 
     async def of(self, run: int, depth: int = 0) -> list[Row]:
         """The rows of a run, in order; below each those of the run that it is, if it is open."""
         nodes = await self._read("the timeline", NODES, run=run)
-        alone = [node["job_id"] for node in nodes if not node["at_once"]]
-        found = await self._look.rows(ATTEMPTS, jobs=alone) if alone else []
+        alone = [node for node in nodes if not node["at_once"]]
+        few = [node["job_id"] for node in alone if node["attempts"] <= MOST_BARS]
+        if sum(node["attempts"] for node in alone) > MANY:
+            few = []
+        self.is_short |= len(few) < len(alone)
+        found = await self._look.rows(ATTEMPTS, jobs=few) if few else []
         spans: dict[int, list[AttemptSpan]] = {}
         for one in found:
             spans.setdefault(one["job_id"], []).extend(spans_of([one], self._job))

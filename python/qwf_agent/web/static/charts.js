@@ -33,7 +33,7 @@
       },
       axes: [
         {...axis, space: 70, size: 30, values: (_, splits, axis, room, step) => splits.map((at) => clock(at, step))},
-        {...axis, size: 44, values: (_, splits) => splits.map((value) => `${value}${unit === "%" ? " %" : ""}`)},
+        {...axis, size: unit ? 56 : 44, values: (_, splits) => splits.map((value) => `${value} ${unit}`.trim())},
       ],
       series: [{}, ...shown.map((line, number) => ({
         stroke: colour(line.querySelector("i")), width: number ? 1.25 : 2, points: {show: false},
