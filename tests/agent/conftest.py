@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from support.harness import USER, Database, StartAgent, agents
+from support.kept import Database as Kept
+from support.kept_fixtures import connect, db, dsn
+
+__all__ = ["connect", "db", "dsn"]
 
 sys.path.insert(0, str(USER))  # for tests of what producers import
 
 
 @pytest.fixture
-def base(dsn: str) -> Iterator[Database]:
-    """A fresh database."""
-    database = Database(dsn)
-    with database.conn:
-        yield database
+def base(kept: Kept, dsn: str) -> Database:
+    """A database with the engine in it that is as new."""
+    return Database(dsn, kept.connect())
 
 
 @pytest.fixture

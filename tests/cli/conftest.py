@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from psycopg.types.json import Jsonb
 
 from qwf_agent.cli import qwf as command
-from support.kept_fixtures import connect, db, dsn
+from support.kept_fixtures import connect, db
+from support.kept_fixtures import reopening_dsn as dsn
 from support.welcome import OPTIONS, PIPELINE, WORKFLOW, Cli
 
 __all__ = ["connect", "db", "dsn"]

@@ -148,6 +148,7 @@ def test_a_wrong_clock_is_found(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert said["clock"][0].startswith("the clocks of this box")
 
 
+@pytest.mark.fresh  # only a new session reads the settings of a database
 @pytest.mark.parametrize("role", [None, "current_user"])
 def test_a_database_that_takes_no_writes_is_found(
     on_db: Cli, db: Db, dsn: str, role: str | None

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from support.harness import PACKAGE, Agent, Database, StartAgent, agents
+from support.kept import Database as Kept
+from support.kept_fixtures import connect, db, dsn
 from support.llama import COMMAND, tiny_model
 from support.stepped import Driver
+
+__all__ = ["connect", "db", "dsn"]
 
 USER = Path(__file__).resolve().parent / "user"
 Configure = Callable[..., None]
@@ -25,12 +29,11 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def base(dsn: str) -> Iterator[Database]:
-    """A fresh database whose agents say often what their servers do."""
-    database = Database(dsn)
-    with database.conn:
-        database.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
-        yield database
+def base(kept: Kept, dsn: str) -> Database:
+    """A database that is as new, whose agents say often what their servers do."""
+    database = Database(dsn, kept.connect())
+    database.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
+    return database
 
 
 def toml(value: object) -> str:

@@ -78,11 +78,11 @@ class Agent:
 class Database:
     """The database of a test, with the queries that tests need."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, conn: psycopg.Connection[Any] | None = None) -> None:
+        """Its queries go through `conn`, or a session of its own."""
         self.dsn = dsn
-        self.conn: psycopg.Connection[DictRow] = psycopg.connect(
-            dsn, autocommit=True, row_factory=dict_row
-        )
+        self.conn: psycopg.Connection[DictRow] = conn or psycopg.connect(dsn, autocommit=True)
+        self.conn.row_factory = dict_row
 
     def one(self, query: str, *params: Any) -> Any:
         row = self.conn.execute(query, params).fetchone()  # type: ignore[arg-type]

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
 
 import psycopg
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg import generators
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import ExecStatus, PGconn, TransactionStatus
 from psycopg.rows import tuple_row
 
 from support.servers import ROOT, Server, Session
@@ -33,6 +38,75 @@ OTHER_SESSIONS = """
 """
 
 
+class Reused:
+    """Sessions that the product has closed, which wait until it opens one with the same address.
+
+    The product gets a new connection of psycopg around a session that has forgotten what was set.
+    Sessions of logins that a test makes, which another test drops, are not kept.
+    """
+
+    def __init__(self, dsn: str) -> None:
+        self._own = who_and_where(dsn)
+        self._waiting: dict[str, list[PGconn]] = defaultdict(list)
+        self._finished = PGconn.connect_start(b"host=/nowhere")
+        self._finished.finish()
+
+    def pids(self) -> list[int]:
+        """Their processes."""
+        return [session.backend_pid for found in self._waiting.values() for session in found]
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Keep what is closed, and give it again, until the end of the block."""
+        new, close, close_async = (
+            generators.connect, psycopg.Connection.close, psycopg.AsyncConnection.close,
+        )  # fmt: skip
+        given: dict[PGconn, str] = {}
+
+        def connect(address: str, **options: Any) -> Any:
+            found = self._waiting[address]
+            while found:
+                session = found.pop()
+                if may_go_on(session):
+                    given[session] = address
+                    return session
+                session.finish()
+            session = yield from new(address, **options)
+            if who_and_where(address) == self._own:
+                given[session] = address
+            return session
+
+        def kept(connection: Any) -> None:
+            """Keep the session of a connection that is about to be closed."""
+            address = given.pop(connection.pgconn, None)
+            pool = getattr(connection, "_pool", None)
+            returns = pool is not None and getattr(pool, "close_returns", False)
+            if address is None or returns or not has_forgotten(connection.pgconn):
+                return
+            self._waiting[address].append(connection.pgconn)
+            connection.pgconn = self._finished
+
+        def closing(connection: Any) -> None:
+            kept(connection)
+            close(connection)
+
+        async def closing_async(connection: Any) -> None:
+            kept(connection)
+            await close_async(connection)
+
+        with (
+            mock.patch.object(generators, "connect", connect),
+            mock.patch.object(psycopg.Connection, "close", closing),
+            mock.patch.object(psycopg.AsyncConnection, "close", closing_async),
+        ):
+            yield
+
+    def close(self) -> None:
+        for found in self._waiting.values():
+            while found:
+                found.pop().finish()
+
+
 class Database:
     """A clone of the template, and its sessions."""
 
@@ -43,6 +117,7 @@ class Database:
         self.tests = 0
         self._idle: list[Session] = []
         self._given: list[Session] = []
+        self.reused = Reused(self.dsn)
         self._keeper = psycopg.connect(self.dsn, autocommit=True, prepare_threshold=1)
         self._ends.callback(self._keeper.close)
 
@@ -72,6 +147,7 @@ class Database:
     def close(self) -> None:
         for session in [*self._idle, *self._given]:
             session.close()
+        self.reused.close()
         self._ends.close()
 
     def _take_back(self) -> None:
@@ -85,7 +161,7 @@ class Database:
 
     def _end_others(self) -> None:
         """End sessions that the test has left; wait for those that end."""
-        mine = [session.info.backend_pid for session in self._idle]
+        mine = [*(session.info.backend_pid for session in self._idle), *self.reused.pids()]
         until = time.monotonic() + 10
         while others := self._keeper.execute(OTHER_SESSIONS, [mine]).fetchall():
             if time.monotonic() > until:
@@ -120,6 +196,33 @@ def as_new(session: Session) -> bool:
         result.status in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
         and session.info.transaction_status == TransactionStatus.IDLE
     )
+
+
+def who_and_where(address: str) -> tuple[object, object]:
+    """The login and the database of an address."""
+    said = conninfo_to_dict(address)
+    return said.get("user"), said.get("dbname")
+
+
+def has_forgotten(session: PGconn) -> bool:
+    """Let a session forget what was set and prepared in it; returns False if it cannot."""
+    with contextlib.suppress(psycopg.Error):
+        if session.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+            session.exec_(b"rollback")
+        if session.transaction_status != TransactionStatus.IDLE:
+            return False
+        if session.exec_(b"select pg_listening_channels()").ntuples:
+            return False  # notifications may be on their way
+        flush = b"; select pg_stat_force_next_flush(); deallocate all"  # as the end of a session
+        return session.exec_(FORGET + flush).status == ExecStatus.COMMAND_OK
+    return False
+
+
+def may_go_on(session: PGconn) -> bool:
+    """Return True if a session that has waited still answers, and nobody has dropped its role."""
+    with contextlib.suppress(psycopg.Error):
+        return session.exec_(b"select current_user").status == ExecStatus.TUPLES_OK
+    return False
 
 
 class Databases:

@@ -6,7 +6,7 @@ create schema kept;
 create table kept.rows (name regclass primary key, rows jsonb not null);
 create table kept.sequences (name regclass primary key, value bigint not null, called boolean not null);
 create table kept.functions (
-  id oid primary key, definition text not null, owner oid not null, access text
+  id oid primary key, name text not null, definition text not null, owner oid not null, access text
 );
 -- How many rows each catalog has, and the transaction after which none is new.
 create table kept.catalogs (name text primary key, number bigint not null);
@@ -83,13 +83,16 @@ begin
     execute format('drop trigger %I on %s', v_item.tgname, v_item.tab);
   end loop;
   for v_item in
-    select p.oid::regprocedure as name, f.definition, (p.proowner, p.proacl::text)
+    select p.oid::regprocedure as name, f.definition,
+      f.name <> p.oid::regprocedure::text as renamed, (p.proowner, p.proacl::text)
       is distinct from (f.owner, f.access) as rights
     from pg_proc p left join kept.functions f on f.id = p.oid
     where p.oid >= 16384 and age(p.xmin) < v_since
   loop
     if v_item.definition is null then
       execute format('drop function %s', v_item.name);
+    elsif v_item.renamed then
+      raise exception '% had another name', v_item.name;
     elsif v_item.rights then
       raise exception 'the rights of % have changed', v_item.name;
     else
@@ -158,7 +161,7 @@ begin
 end $$;
 
 insert into kept.functions
-select p.oid, pg_get_functiondef(p.oid), p.proowner, p.proacl::text from pg_proc p
+select p.oid, p.oid::regprocedure::text, pg_get_functiondef(p.oid), p.proowner, p.proacl::text from pg_proc p
 where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace, 'qwf_test'::regnamespace)
   and p.prokind in ('f', 'p');
 

@@ -32,3 +32,16 @@ begin
   if not found then return public._add($1, $2, $3); end if;
   return $2;
 end; $$;
+
+-- _support/clock.sql replaces qwf.now(), which is part of most plans: the session makes them again
+-- when a file sets the clock, and again when it is rolled back. Here the function stays.
+
+create or replace function qwf.now() returns timestamptz language sql volatile as $$
+  select coalesce(
+    nullif(pg_catalog.current_setting('qwf_test.now', true), '')::pg_catalog.timestamptz,
+    pg_catalog.clock_timestamp())
+$$;
+create or replace function qwf_test.set_now(p_now timestamptz) returns void language plpgsql as $$
+begin
+  perform set_config('qwf_test.now', p_now::text, true);
+end; $$;

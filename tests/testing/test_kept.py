@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from support.kept import Database, Databases
 from support.planted_bugs import BUGS, put_in
@@ -26,6 +29,8 @@ NOT_MENDED = {
     "rights": "grant execute on function qwf.enqueue to public",
     "a comment": "comment on table qwf.jobs is 'mine'",
     "a function that is gone": "drop function qwf_test.travel(interval)",
+    "a function that has another name": "alter function qwf_test.travel(interval) rename to moved;"
+    " create function qwf_test.travel(interval) returns void language sql as ''",
     "rights of the database": "do $$ begin execute format("
     "'revoke all on database %I from public', current_database()); end $$",
     "a setting of the database": "do $$ begin execute format("
@@ -71,6 +76,71 @@ def test_a_database_whose_sessions_were_cut_is_not_lent(databases: Databases) ->
 def test_a_database_that_is_not_as_new_is_dropped(kept: Database, left: str) -> None:
     kept.connect().execute(NOT_MENDED[left].encode())
     assert kept.clean() is not None
+
+
+def test_a_session_that_was_closed_is_given_again_as_new(kept: Database) -> None:
+    with kept.reused.open():
+        first = psycopg.connect(kept.dsn, prepare_threshold=0)
+        before, pid = first.execute(LOOK).fetchone(), first.info.backend_pid
+        for left in ("what a session sets", "a temporary table", "an open transaction"):
+            first.execute(MENDED[left].encode(), prepare=False)
+        first.close()
+        assert first.closed
+        with pytest.raises(psycopg.OperationalError):
+            first.execute("select 1")
+        again = psycopg.connect(kept.dsn, prepare_threshold=0)
+        assert again.info.backend_pid == pid
+        found = again.execute(LOOK).fetchone()
+        assert before is not None
+        assert found is not None
+        assert [value or None for value in found] == [value or None for value in before]
+        with psycopg.connect(kept.dsn) as another:
+            assert another.info.backend_pid != pid
+        again.close()
+    assert kept.clean() is None
+    with psycopg.connect(kept.dsn) as new:
+        assert new.info.backend_pid != pid
+
+
+@pytest.mark.parametrize("end", ["listen qwf", "select pg_terminate_backend(pg_backend_pid())"])
+def test_a_session_that_listens_or_has_ended_is_not_given_again(kept: Database, end: str) -> None:
+    with kept.reused.open():
+        first = psycopg.connect(kept.dsn, autocommit=True)
+        pid = first.info.backend_pid
+        with contextlib.suppress(psycopg.OperationalError):
+            first.execute(end.encode())
+        first.close()
+        with psycopg.connect(kept.dsn) as again:
+            assert again.info.backend_pid != pid
+
+
+def test_a_session_given_again_has_its_role_unless_that_is_dropped(kept: Database) -> None:
+    db = kept.connect()
+    db.execute("drop role if exists ends; create role ends")
+    address = make_conninfo(kept.dsn, options="-c role=ends")
+    with kept.reused.open():
+        pids = []
+        for again in (False, False, True):
+            if again:
+                db.execute("drop role ends; create role ends")
+            with psycopg.connect(address) as session:
+                assert session.execute("select current_user").fetchone() == ("ends",)
+                pids.append(session.info.backend_pid)
+    assert pids[0] == pids[1] != pids[2]
+    db.execute("drop role ends")
+
+
+@pytest.mark.parametrize("change", [{"user": "ends"}, {"application_name": "another"}])
+def test_a_session_is_not_given_to_another_address(kept: Database, change: dict[str, str]) -> None:
+    kept.connect().execute("drop role if exists ends; create role ends login")
+    with kept.reused.open():
+        pids = []
+        for address in (kept.dsn, make_conninfo(kept.dsn, **change)) * 2:
+            with psycopg.connect(address) as session:
+                pids.append(session.info.backend_pid)
+    assert pids[0] == pids[2] != pids[1]
+    assert (pids[1] == pids[3]) == ("user" not in change)
+    kept.connect().execute("drop role ends")
 
 
 def test_a_planted_bug_is_gone(kept: Database, server: Server) -> None:

@@ -17,7 +17,8 @@ from starlette.applications import Starlette
 
 from support import logins, visitors
 from support.browser import Pages, chromium, served
-from support.kept_fixtures import connect, db, dsn
+from support.kept_fixtures import connect, db
+from support.kept_fixtures import reopening_dsn as dsn
 from support.servers import Server
 
 __all__ = ["connect", "db", "dsn"]
