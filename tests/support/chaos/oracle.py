@@ -20,6 +20,7 @@ select seq, kind, run_id, job_id, detail ->> 'status' as status from qwf.events 
 """
 CHARGE, REFUND = "parts/charge", "parts/refund"
 LINE = 64  # bytes, of bodies.py, which only agents can import
+STARTS_S = 2.0  # a child may still be starting when its job is claimed
 
 
 @dataclass
@@ -63,7 +64,9 @@ class Evidence:
         return {(row["job_id"], row["attempt"]): row for row in self.attempts}
 
     def crashed_between(self, since: float, to: float) -> bool:
-        return any(began <= to and ended >= since for began, ended in self.crashes)
+        """`since`: a body began. Its claim was made before that, perhaps while the child was still
+        starting, and a crash since then may have lost it."""
+        return any(began <= to and ended >= since - STARTS_S for began, ended in self.crashes)
 
 
 def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
