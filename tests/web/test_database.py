@@ -66,6 +66,7 @@ def test_the_more_tabs_ask_again_the_longer_an_answer_serves() -> None:
     assert refreshes.fresh_s(Request({"type": "http", "headers": []})) == FRESH_S
 
 
+@pytest.mark.fresh
 def test_connections_that_were_lost_while_nobody_used_them_are_replaced(dsn: str, db: Db) -> None:
     async def ask_twice() -> None:
         data = Database(dsn)
@@ -74,7 +75,8 @@ def test_connections_that_were_lost_while_nobody_used_them_are_replaced(dsn: str
             slow = [data.rows("select pg_sleep(1), %(n)s::int", {"n": n}) for n in range(4)]
             await asyncio.gather(*slow)
             ours = "select pg_terminate_backend(pid) from pg_stat_activity"
-            killed = db.execute(f"{ours} where application_name = 'qwf web'").fetchall()
+            ours += " where application_name = 'qwf web' and datname = current_database()"
+            killed = db.execute(ours).fetchall()
             assert len(killed) == 4
             assert await data.rows("select 1 as one", {}) is not None
         finally:
