@@ -43,6 +43,13 @@ LOOK = """
 """
 
 
+@pytest.fixture(autouse=True)
+def young(databases: Databases) -> None:
+    """The database is not replaced in the middle of a test because so many have used it."""
+    with databases.lent() as database:
+        database.tests = 0
+
+
 @pytest.mark.skipif(THOROUGH, reason="each test has a database of its own")
 @pytest.mark.parametrize("left", MENDED)
 def test_nothing_is_left(databases: Databases, left: str) -> None:
