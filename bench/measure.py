@@ -42,16 +42,18 @@ class Meter:
 def drained(base: Database, total: int, left: str = LEFT) -> float:
     """Jobs per second, from the last check that finds none done to the first that finds all done.
 
-    Checking costs, so it checks at most once a second at first, and more often as the end
-    comes near. It waits at most a twelfth of the elapsed time, so it sees the end at most that
-    much too late. Raises BenchError if no job ends for two minutes.
+    A check reads the whole table and takes CPU from those it measures, so there are few: each
+    waits as long as half of the rest should take, at most as long as all took so far, and at
+    least a fiftieth of it. So it sees the end at most that much too late. Raises BenchError if no
+    job ends for two minutes.
     """
     begun = now = changed = time.monotonic()
     remaining = total
     while remaining:
         if remaining < total:
-            expected_s = remaining * (now - begun) / (total - remaining)
-            time.sleep(max(0.005, min(1.0, expected_s / 2, (now - begun) / 12)))
+            so_far_s = now - begun
+            rest_s = remaining * so_far_s / (total - remaining)
+            time.sleep(min(1.0, so_far_s, max(0.005, rest_s / 2, so_far_s / 50)))
         else:
             time.sleep(0.01)
         asked = time.monotonic()

@@ -8,7 +8,7 @@ from qwf_agent.app.bodies import Shape
 
 BATCH_S = 0.1  # seconds of work that one claim should bring to a slot
 SMOOTHING = 0.1
-CLAIM_S = 0.002  # seconds until the jobs of a claim are with their child, on a busy machine
+CLAIM_S = 0.008  # seconds until the jobs of a claim are with their child, on a busy machine
 MIN_S = 40e-6  # time that a child takes for a job whose body does nothing
 
 
