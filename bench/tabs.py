@@ -78,11 +78,10 @@ class Tab:
         if (topics := TOPICS.search(page)) is None:
             raise BenchError(f"{path} is no page")
         self._topics = set(topics[1].split())
-        every = EVERY.search(page)
+        self._every_s = self._interval(page)
         self._stream = browser.connect()
         works = [self._follow] if self._topics else []
-        if every is not None:
-            self._every_s = float(every[1])
+        if self._every_s:
             works.append(self._poll)
         self._threads = [threading.Thread(target=work, daemon=True) for work in works]
         for thread in self._threads:
@@ -123,7 +122,13 @@ class Tab:
             headers = {"HX-Request": "true"} | ({"If-None-Match": self._tag} if self._tag else {})
             answer = self._browser.get(self._path, self._conn, **headers)
             self._tag = answer.headers["etag"] or ""
+            self._every_s = self._interval(answer.body.decode()) or self._every_s
             self.fetches += 1
+
+    def _interval(self, text: str) -> float:
+        """When a page, or the live part of one, wants to be fetched again; 0: it does not say."""
+        every = EVERY.search(text)
+        return float(every[1]) if every else 0.0
 
 
 @contextlib.contextmanager

@@ -51,6 +51,7 @@ CALLS: dict[str, dict[str, str]] = {
         "limit_by": "'l'",
     },
     "busiest_keys": {"name": "'customer'", "max_rows": "20"},
+    "first_in_line": {"queue": "'default'", "max_rows": "20"},
     "claim": {"queue": "'cpu'", "worker": "'w'"},
     "configure_server": {
         "host": "'box'",

@@ -338,6 +338,27 @@ def test_arguments_that_are_left_as_they_are_are_no_change(visit: Visit, db: Db)
     assert db.execute(query).fetchall() == [({},)]
 
 
+def test_a_message_of_an_alert_is_retried_as_it_is(visit: Visit, db: Db) -> None:
+    job = failed_with(db, {"n": 1})
+    db.execute("update qwf.jobs set task = 'qwf.send', queue = 'qwf.alerts' where id = %s", [job])
+    page = visit("operator").text(f"/jobs/{job}")
+    assert "retry_job" in page
+    assert '<textarea name="args"' not in page
+
+
+def test_a_page_of_what_is_over_is_fetched_less_often(visit: Visit, db: Db) -> None:
+    over, runs, waits = (enqueue(db, "t") for _ in range(3))
+    claimed = claim(db, "default", "w", 2)
+    run = start_run(db, {"id": "a", "node": "t", "queue": "cpu"})
+    ended = start_run(db, {"id": "a", "node": "t", "queue": "cpu"})
+    finish(db, claimed[0], "completed")
+    db.execute("select qwf.cancel_run(%s)", [ended])
+    visitor = visit("viewer")
+    paths = [*(f"/jobs/{job}" for job in (over, runs, waits)), f"/runs/{run}", f"/runs/{ended}"]
+    found = [re.findall(r'data-every="([^"]*)"', visitor.text(path)) for path in paths]
+    assert found == [["10"], ["2"], ["5"], ["2"], ["10"]]
+
+
 def failed_with(db: Db, args: dict[str, Any]) -> int:
     """A job with these arguments that has failed."""
     job = enqueue(db, "t", args=args)

@@ -502,7 +502,7 @@ def test_the_page_shows_how_long_runs_and_nodes_usually_take(visit: Visit, db: D
     text = client.get("/workflows/nightly").text
     strip = text.partition('<svg class="last-runs"')[2].partition("</svg>")[0]
     assert strip.count("<rect") == 60
-    assert 'href="/runs/61" aria-label="run 61, completed, 1 min 01 s, usual 37 s"' in strip
+    assert 'href="/runs/61"><title>run 61, completed, 1 min 01 s, usual 37 s</title>' in strip
     assert "ok 74 % of 50" in text
     assert "usually 37 s (p90 50 s)" in text
     table = text.partition('id="nodes-over-time"')[2].partition("</section>")[0]
@@ -516,3 +516,33 @@ def test_the_page_shows_how_long_runs_and_nodes_usually_take(visit: Visit, db: D
     db.execute("select qwf.enqueue_run('nightly')")
     row = client.get("/workflows").text.partition('id="workflow-nightly"')[2].partition("</tr>")[0]
     assert '>run 61</a> <span class="state state-completed' in row, "the last that has ended"
+
+
+def test_a_workflow_of_2_000_nodes_with_a_history_has_a_page_of_less_than_200_kb(
+    visit: Visit, db: Db
+) -> None:
+    names = [f"node_number_{n:04}" for n in range(2000)]
+    steps = [{"id": name, "node": "resize_a_picture", "depends_on": names[max(0, n - 1) : n]}
+             for n, name in enumerate(names)]  # fmt: skip
+    definition = Jsonb({"name": "wide", "steps": steps})
+    db.execute("select qwf.register_workflow(%s)", (definition,))
+    last = [{"run": n, "status": "completed", "seconds": n, "at": None} for n in range(60, 0, -1)]
+    db.execute(
+        "insert into qwf.usual_times (kind, name, node, since, runs, p50, p90, p95, last,"
+        " last_status, last_at, last_success) select case node when '' then 'run' else 'node' end,"
+        " 'wide', node, now(), 50, 37, 50, 55, %s, 'completed', now(), now()"
+        " from unnest(%s::text[]) node",
+        (Jsonb(last), ["", *names]),
+    )
+    client = visit("viewer").client
+    answer = client.get("/workflows/wide")
+    assert len(answer.content) < 200_000
+    text = answer.text
+    assert "Nodes 1 to 20 of 300." in text
+    assert "from=20#nodes-over-time" in text
+    assert "The first 200 of 2,000 nodes." in text
+    assert "and version = 1</code>" in text
+    later = client.get("/workflows/wide?from=20&by=usual").text
+    assert "Nodes 21 to 40 of 300." in later
+    assert later.count('data-row id="node-time-') == 20
+    assert client.get("/workflows/wide?from=x").status_code == 200

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_check_count
 -- Purpose: Refuses a negative number of rows.
 -- Raises: QW005.
--- Called by: busiest_keys, drain_outbox, prune.
+-- Called by: busiest_keys, drain_outbox, first_in_line, prune.
 
 begin;
 

@@ -43,6 +43,7 @@ create temp table allowed (name, roles) as values
     ('create_limit', '{}'), ('drop_limit', '{}'), ('erase', '{}'), ('change_settings', '{}'),
   ('why_not', '{qwf_producer,qwf_viewer}'), ('context_notes', '{qwf_producer,qwf_viewer}'),
   ('count_jobs', '{qwf_viewer}'), ('busiest_keys', '{qwf_viewer}'),
+    ('first_in_line', '{qwf_viewer}'),
     ('find_jobs', '{qwf_viewer}'), ('find_runs', '{qwf_viewer}'),
   ('find_unassignable', '{qwf_viewer}'),
     ('find_missing_options', '{qwf_viewer}'),

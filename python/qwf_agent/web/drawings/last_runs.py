@@ -24,12 +24,15 @@ class RunBar:
     said: str
 
 
-def bars(last: Sequence[Mapping[str, Any]], most: int, usual: Mapping[str, Any]) -> list[RunBar]:
+def bars(
+    last: Sequence[Mapping[str, Any]], most: int, usual: Mapping[str, Any], say_usual: bool = True
+) -> list[RunBar]:
     """The newest `most` of a list of qwf.usual as bars, the oldest first. A bar is as high as the
-    run was long; one that took longer than nine of ten do is slow, once ENOUGH have completed."""
+    run was long; one that took longer than nine of ten do is slow, once ENOUGH have completed.
+    With `say_usual`, each says how long a run usually takes."""
     shown = list(reversed(last[:most]))
     longest = max((one["seconds"] or 0 for one in shown), default=0) or 1
-    typical = f", usual {duration(usual['p50'])}" if usual["p50"] is not None else ""
+    typical = f", usual {duration(usual['p50'])}" if say_usual and usual["p50"] is not None else ""
     return [
         RunBar(
             x=WIDTH * place,

@@ -17,7 +17,7 @@ from qwf_agent.web.pages import tell, tracked, waiting
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import files
-from qwf_agent.web.site.page import Data, NotFoundError, Page
+from qwf_agent.web.site.page import OVER_S, Data, NotFoundError, Page
 
 MOST_TEXT = 60_000  # letters of a JSON value that are shown
 MOST_SOURCES = 100
@@ -115,6 +115,7 @@ ENDED = (
     "log_letters", "left_out",
 )  # fmt: skip
 OVER = ("completed", "failed", "cancelled", "skipped")
+EVERY_S = {"running": 2, **dict.fromkeys(OVER, OVER_S)}  # what waits: 5
 STATES = ("blocked", "scheduled", "queued", "running", "awaiting_input")
 
 
@@ -132,14 +133,16 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     numbers = await tracked.of_job(look, job) if ran else tracked.NOTHING
     given = {row["name"]: shown(row) for row in stored}
     texts = {row["name"]: row["text"] for row in stored}
+    fixed = job["run_id"] is not None or (job["task"] or "").startswith("qwf.")
     page = {
+        "every_s": EVERY_S.get(job["status"], 5),
         "job": job | {"telling": telling(job)},
         "strip": strip(job),
         "tries_left": tries_left(job),
         "attempts": lanes(job, attempts),
         "older": attempts[0]["of"] - len(attempts) if attempts else 0,
         "values": given,
-        "args": editable(texts.get("inputs")) if job["run_id"] is None else None,
+        "args": None if fixed else editable(texts.get("inputs")),
         "sources": await _sources(look, job, given.get("inputs"), given.get("resolved")),
         "events": events,
         "files": listed,

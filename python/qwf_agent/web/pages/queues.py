@@ -25,20 +25,8 @@ select worker, host, since from qwf.sleeping_workers
 where queue = %(queue)s order by since limit 100
 """
 LINE = """
-select j.id, j.task, j.run_id, j.node_id, j.priority, j.run_next, j.limit_by,
-  extract(epoch from qwf.now() - j.queued_at) as waited
-from qwf.job_details j where j.status = 'queued' and """
-HEAD = f"""{LINE} j.queue = %(queue)s and j.limit_by is null
-order by j.run_next desc, j.priority, j.position limit 20
-"""
-LIMITED = f"""{LINE} j.queue = %(queue)s and j.limit_by is not null and j.limit_place is null
-order by j.limit_by, j.run_next desc, j.priority, j.position limit 20
-"""
-# The conditions and the order are those of the index jobs_keyed.
-KEYED = f"""{LINE} case when j.status = 'queued' then j.queue end = %(queue)s
-  and j.limit_place is not null and j.status in ('queued', 'running')
-order by case when j.status = 'queued' then j.priority - case when j.run_next then 4294967296 else 0
-  end end, j.limit_place, j.position limit 20
+select f.*, extract(epoch from qwf.now() - f.queued_at) as waited
+from qwf.first_in_line(%(queue)s) f
 """
 STATS = """
 select hour, task, outcome, count, wait_p50, wait_p90, wait_p99, run_p50, run_p90, run_p99
@@ -83,12 +71,13 @@ async def read_one(request: Request, look: Look) -> dict[str, Any]:
     found = await look.row(QUEUE, queue=name)
     if found is None:
         raise NotFoundError(f"there is no queue {name}: a queue begins with its first job")
+    line = await look.rows(LINE, queue=name)
     return {
         "queue": found,
         "workers": await look.rows(WORKERS, queue=name),
         "sleepers": await look.rows(SLEEPERS, queue=name),
-        "head": await look.rows(HEAD, queue=name),
-        "limited": await look.rows(LIMITED, queue=name) + await look.rows(KEYED, queue=name),
+        "head": [job for job in line if job["limit_by"] is None],
+        "limited": [job for job in line if job["limit_by"] is not None],
         "charts": CHARTS,
         "stats": await look.rows(STATS, queue=name),
         "exact": await look.row(COUNT, queue=name) if "count" in request.query_params else None,

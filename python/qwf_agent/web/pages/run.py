@@ -19,7 +19,7 @@ from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.reads.stored_graphs import Document
 from qwf_agent.web.site import render
-from qwf_agent.web.site.page import Data, NotFoundError, Page
+from qwf_agent.web.site.page import OVER_S, Data, NotFoundError, Page
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -143,6 +143,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         _about(look, run, nodes, failed > 0), SHOWN[chosen](request, look, run, nodes)
     )
     return {
+        "every_s": OVER_S if is_over else None,
         "run": run,
         "tab": chosen,
         "tabs": tabs,

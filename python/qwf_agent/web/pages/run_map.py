@@ -10,10 +10,10 @@ from starlette.requests import Request
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import histogram
 from qwf_agent.web.drawings.map_cells import cells_document
-from qwf_agent.web.pages.run import find, nodes_of
+from qwf_agent.web.pages.run import ENDED, find, nodes_of
 from qwf_agent.web.pages.run_tabs import STATES
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site.page import Data, NotFoundError, Page
+from qwf_agent.web.site.page import OVER_S, Data, NotFoundError, Page
 
 ELEMENTS_A_PAGE = 100
 MANY = 5000  # elements of a map, from which their times may be a minute old
@@ -54,6 +54,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     status = request.query_params.get("status")
     first = min(as_id(request.query_params.get("from", "")) or 0, LAST_ELEMENT)
     shown: dict[str, Any] = {
+        "every_s": OVER_S if run["status"] in ENDED else None,
         "run": run,
         "node": node,
         "counts": [(state, counts[state]) for state in STATES if counts.get(state)],

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import psycopg
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from qwf_agent.look.draw.words import brief
@@ -17,7 +18,9 @@ from qwf_agent.web.reads.stored_graphs import Document
 from qwf_agent.web.site import actions
 from qwf_agent.web.site.page import Data, NotFoundError, Page
 
-MOST_ROWS = 300  # of the table of nodes
+MOST_ROWS = 200  # of the table of nodes
+NODE_ROWS = 20  # of the nodes over time, on one page
+MOST_JSON = 32_000  # characters of the definition
 MOST_INPUTS = 200
 BARE_STEP = dict.fromkeys(("title", "pipeline", "version"))  # what drawings leave out if it is null
 BARE_NODE = dict.fromkeys(("title", "queue"))
@@ -63,16 +66,29 @@ where u.kind = 'node' and u.name = %(name)s order by u.node limit 300
 SORTS = {"node": "node", "usual": "p50", "p90": "p90", "failed": "failed"}
 
 
-async def read_nodes(look: Look, name: str, sort: str | None) -> list[dict[str, Any]]:
-    """The usual times of each node, and its last 30 runs; sorted, the largest first."""
+async def read_nodes(look: Look, name: str, query: QueryParams) -> dict[str, Any]:
+    """The usual times of nodes and their last 30 runs: a page of them, `by` a column, the largest
+    first, from the one on that `from` says."""
     rows = await look.rows(NODES, name=name)
     for row in rows:
         found = last_runs.share(row["last"], "failed", 30)
-        row |= {"failed": found and found[0], "bars": last_runs.bars(row["last"], 30, row)}
-    by = SORTS.get(sort or "", "node")
+        row["failed"] = found and found[0]
+    by = SORTS.get(query.get("by", ""), "node")
     if by != "node":
         rows.sort(key=lambda row: -(row[by] or 0))
-    return rows
+    asked = query.get("from", "")
+    first = int(asked[:6]) if asked.isascii() and asked.isdecimal() else 0
+    shown = rows[first : first + NODE_ROWS]
+    for row in shown:
+        row["bars"] = last_runs.bars(row["last"], 30, row, say_usual=False)
+    return {
+        "node_times": shown,
+        "sort": query.get("by"),
+        "first_node": first,
+        "all_nodes": len(rows),
+        "later_nodes": first + NODE_ROWS if len(rows) > first + NODE_ROWS else None,
+        "earlier_nodes": max(0, first - NODE_ROWS) if first else None,
+    }
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
@@ -86,11 +102,12 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     usual = await look.row(USUAL, name=name)
     return {
         "workflow": workflow,
+        "most_json": MOST_JSON,
         "usual": usual,
         "receivers": await tell.of_workflow(look, name),
         "completed": last_runs.share(usual["last"], "completed") if usual else None,
         "bars": last_runs.bars(usual["last"], 60, usual) if usual else [],
-        "node_times": await read_nodes(look, name, query.get("by")),
+        **await read_nodes(look, name, query),
         "versions": await look.rows(VERSIONS, name=name),
         "runs": [run for run in runs if run["id"] is not None],
         "searched_to": next((run["searched_to"] for run in runs), None),
@@ -150,7 +167,7 @@ def drawn(document: Document, opened: Iterable[str]) -> dict[str, Any]:
 
 
 def steps_of(document: Document) -> list[dict[str, Any]]:
-    """The steps of such a document, each with its nodes and what these wait for; 300 nodes."""
+    """The steps of such a document, each with its nodes and what these wait for; 200 nodes."""
     needs = graph_nodes.needs_of(document)
     inside: dict[str, list[dict[str, Any]]] = {}
     for node in document["nodes"][:MOST_ROWS]:

@@ -10,7 +10,7 @@ from qwf_agent.web.drawings import last_runs
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
-A_PAGE = 200
+A_PAGE = 50
 WORKFLOWS = """
 select d.name, d.version, d.title, d.registered_at, d.parts as steps,
   d.pipelines[1 : 6] as pipelines, cardinality(d.pipelines) as uses,
@@ -18,7 +18,7 @@ select d.name, d.version, d.title, d.registered_at, d.parts as steps,
 from qwf.definition_overview d
 left join qwf.usual u on u.kind = 'run' and u.name = d.name
 where d.kind = 'workflow' and d.current and d.name > %(after)s
-order by d.name limit 201
+order by d.name limit 51
 """
 PIPELINES = """
 select d.name, d.version, d.title, d.registered_at, d.parts as nodes, array(
@@ -27,7 +27,7 @@ select d.name, d.version, d.title, d.registered_at, d.parts as nodes, array(
     order by w.name limit 6) as users
 from qwf.definition_overview d
 where d.kind = 'pipeline' and d.current and d.name > %(after)s
-order by d.name limit 201
+order by d.name limit 51
 """
 RUNS = """
 select r.workflow, count(*) as runs, max(r.id) as last,

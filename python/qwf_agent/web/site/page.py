@@ -55,6 +55,9 @@ class ActionResult:
 Call = Callable[[str, Mapping[str, str]], Awaitable[ActionResult]]
 
 
+OVER_S = 10  # every_s of a job or run that is over: it changes only if somebody retries it
+
+
 @dataclass(frozen=True)
 class Page:
     """A page.
@@ -65,7 +68,7 @@ class Page:
     it gets the form, and a function that calls an action for the person, and is for forms that
     must come back with what was entered. Both raise NotFoundError, IncompleteError and
     ElsewhereError. What they return under `cookies` is remembered by the browser: a choice of this
-    person, never a secret.
+    person, never a secret. What they return under `every_s` holds in place of that of the page.
     """
 
     path: str

@@ -10,7 +10,7 @@
 
   // --- fresh: a stream names what has changed; without one, we ask every 5 s
   const topics = new Set((live?.dataset.topics || "").split(" ").filter(Boolean));
-  const every = Number(live?.dataset.every || 0) * 1000;
+  const every = () => Number(document.getElementById("badges")?.dataset.every || 0) * 1000;
   let stream = null, heard = 0, silent = false, asked = 0, lost = 0, busy = false, again = false;
 
   function refresh() {
@@ -74,7 +74,7 @@
     const now = Date.now();
     if (stream && now - heard > SILENCE_MS && stream.readyState !== EventSource.CLOSED) { close(); open(); silent = true; }
     const alive = stream && stream.readyState === EventSource.OPEN && !silent;
-    const wait = lost ? Math.min(SLOW_MS, 1000 * 2 ** lost) : every || (topics.size && !alive ? POLL_MS : 0);
+    const wait = lost ? Math.min(SLOW_MS, 1000 * 2 ** lost) : every() || (topics.size && !alive ? POLL_MS : 0);
     if (wait && now - asked >= wait) refresh();
     const left = Math.ceil((wait - (now - asked)) / 1000);
     if (lost) stale.querySelector("[data-again]").textContent = busy || left < 1 ? "Trying again." : `Trying again in ${left} s.`;
