@@ -306,8 +306,8 @@ RETRY_BUGS = {
     ),
     "what follows a node that runs again is reused": (
         "_qwf.plan_retry",
-        "e.graph_id = p_graph and e.from_idx = a.idx\n      join qwf.graph_nodes n\n",
-        "false\n      join qwf.graph_nodes n\n",
+        "e.graph_id = p_graph and e.from_idx = a.idx\n      join qwf.graph_nodes n on",
+        "false\n      join qwf.graph_nodes n on",
     ),
     "a map that changed keeps its elements": (
         "_qwf.plan_retry",

@@ -32,8 +32,7 @@ begin
       union
       select e.to_idx
       from again a join qwf.graph_edges e on e.graph_id = p_graph and e.from_idx = a.idx
-      join qwf.graph_nodes n
-        on n.graph_id = p_graph and n.idx = e.to_idx and n.compensates is null
+      join qwf.graph_nodes n on (n.graph_id, n.idx) = (p_graph, e.to_idx) and n.compensates is null
     ), follower as materialized (
       select e.to_idx as idx, min(e.from_idx) as before
       from again a join qwf.graph_edges e on e.graph_id = p_graph and e.from_idx = a.idx

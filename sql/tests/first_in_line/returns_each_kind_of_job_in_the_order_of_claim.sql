@@ -11,7 +11,7 @@ insert into made select 'mail', qwf.enqueue('t', limit_by => 'mail', priority =>
 insert into made select 'acme', qwf.enqueue('t', limit_by => 'customer:acme', priority => 5);
 insert into made select 'acme, later', qwf.enqueue('t', limit_by => 'customer:acme', priority => 5);
 insert into made select 'bob, urgent', qwf.enqueue('t', limit_by => 'customer:bob', priority => 4);
-insert into made select 'elsewhere', qwf.enqueue('t', queue => 'other');
+insert into made select 'elsewhere', qwf.enqueue('t', queue => 'cpu');
 insert into made select 'later', qwf.enqueue('t', run_at => now() + interval '1 h');
 select qwf.change_job((select id from made where name = 'next'), run_next => true);
 
@@ -26,7 +26,7 @@ select is(pg_temp.line(20),
   'without a limit, then of a limit, then of a limit that counts by key');
 select is(pg_temp.line(1), '{next,mail,"bob, urgent"}', 'the first of each');
 select throws_ok($$ select * from qwf.first_in_line('nobody') $$, 'QW006');
-select throws_ok($$ select * from qwf.first_in_line('default', 0) $$, 'QW005');
+select throws_ok($$ select * from qwf.first_in_line('default', -1) $$, 'QW005');
 
 insert into qwf.jobs (task, queue, status, position, queued_at)
 select 't', 'default', 'queued', nextval('qwf.job_position'), now() from generate_series(1, 3000);
