@@ -86,6 +86,8 @@ class FailureLog:
 
 def _log(failed: FailedAttempt, row: Row | None) -> None:
     """Log one attempt; `row` is what the database says about its job, if it has answered."""
+    if failed.reason == "arguments" and row and row["retry_s"] is not None:  # see older_code
+        failed = failed._replace(outcome="released", reason="older_code")
     claim, error = failed.claim, _first_line(failed.report)
     where = "" if claim.run_id is None else f" (run {claim.run_id}, node {claim.node_id})"
     what = f"{_kind(failed)}, {_try(failed, row)}{_next(row)}"

@@ -2,10 +2,10 @@
 -- Purpose: Writes the end of attempts into their jobs: a job completes, goes back to the queue,
 --   waits, asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
---   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
---   least detail.retry_after_s, a release exactly so long, both at most an hour. The reason of a
---   cancel request is read before _write_reports deletes the request. A standalone job without an
---   on_failure of its own does what its queue says at this moment.
+--   while only after a loss, a failing accelerator, a full disk or older code. A transient failure
+--   waits at least detail.retry_after_s, a release exactly so long, both at most an hour. The
+--   reason of a cancel request is read before _write_reports deletes the request. A standalone job
+--   without an on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
 -- Called by: _write_reports.
 
@@ -51,7 +51,8 @@ begin
       token = null, lease_expires_at = null
     from unnest(p_held) h
     cross join lateral (select case
-      when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full') then (
+      when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full', 'older_code')
+      then (
         select w.host from qwf.workers w where w.id = h.claimed_by) end,
       case when h.outcome in ('tempfail', 'released')
           and _qwf.as_number(h.detail -> 'retry_after_s') > 0

@@ -1,6 +1,6 @@
 -- The typed Python client marks a job whose arguments it has compared with the function.
 begin;
-select plan(13);
+select plan(15);
 
 select qwf_test.set_now('2026-01-01 12:00Z');
 select qwf.register_worker('box-a', 'default', '{"tasks": ["t"]}');
@@ -69,6 +69,19 @@ select results_eq($$select checked, labels from qwf.jobs where key = 'k'$$,
 select qwf.enqueue_many('[{"task": "t", "labels": {"qwf.checked": true}}, {"task": "t"}]');
 select results_eq($$select checked, labels from qwf.jobs order by id desc limit 2$$,
   $$values (false, '{}'::jsonb), (true, '{}')$$, 'also in a list');
+select qwf.cancel_job(id) from qwf.jobs where status = 'queued';
+create temp table last as select qwf.enqueue('t', labels => '{"qwf.checked": true}') as id;
+select pg_temp.fails('arguments', (select id from last));
+select qwf_test.travel('15 s');
+select _qwf.promote_due();
+select qwf.register_worker('box-b', 'default', '{"tasks": ["t"]}');
+create function pg_temp.taken_by(p_host text) returns boolean language sql as $$
+  select exists (
+    select from qwf.workers w cross join lateral qwf.claim('default', w.id, 9) c
+    where w.host = p_host and c.job_id = (select id from last))
+$$;
+select ok(not pg_temp.taken_by('box-a'), 'then the box with older code leaves it to another one');
+select ok(pg_temp.taken_by('box-b'), 'which takes it');
 select is_empty('select * from qwf.check_invariants()', 'nothing is broken');
 
 select * from finish();
