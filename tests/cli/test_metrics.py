@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -21,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from psycopg.types.json import Jsonb
 
 from qwf_agent import __version__
+from qwf_agent.cli import scrapes
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -194,9 +196,7 @@ def served(dsn: str) -> Any:
     process.wait()
 
 
-def test_a_connection_serves_many_scrapes_also_compressed(
-    served: tuple[str, subprocess.Popen[str]],
-) -> None:
+def test_a_connection_serves_many_scrapes(served: tuple[str, subprocess.Popen[str]]) -> None:
     """As Prometheus asks: it keeps the connection, and takes gzip."""
     address = urlsplit(served[0])
     connection = HTTPConnection(str(address.hostname), address.port, timeout=60)
@@ -204,11 +204,32 @@ def test_a_connection_serves_many_scrapes_also_compressed(
         connection.request("GET", address.path, headers=headers)
         answer = connection.getresponse()
         body = answer.read()
-        if headers:
-            assert answer.getheader("Content-Encoding") == "gzip"
-            body = gzip.decompress(body)
+        assert answer.getheader("Content-Encoding") is None, "nothing leaves the box"
         assert answer.getheader("Content-Type") == "text/plain; version=0.0.4; charset=utf-8"
         assert samples(body.decode())["qwf_up",] == 1
+
+
+def test_a_scrape_from_another_box_is_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    accept = scrapes.Server.get_request
+    monkeypatch.setattr(
+        scrapes.Server, "get_request", lambda self: (accept(self)[0], ("192.0.2.7", 5))
+    )
+    server = scrapes.listen("127.0.0.1", 0, lambda: "qwf_up 1\n" * 1000)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+        for headers, size in (({}, 9000), ({"Accept-Encoding": "gzip"}, 200)):
+            connection.request("GET", "/metrics", headers=headers)
+            answer = connection.getresponse()
+            body = answer.read()
+            assert len(body) <= size
+            if headers:
+                assert answer.getheader("Content-Encoding") == "gzip"
+                body = gzip.decompress(body)
+            assert body == b"qwf_up 1\n" * 1000
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def scraped(address: str) -> dict[tuple[str, ...], float]:
