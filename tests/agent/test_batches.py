@@ -95,10 +95,10 @@ def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
 @pytest.mark.parametrize(
     ("most", "seconds", "hold"),
     [
-        (10, 0.000_005, 60),  # 50 of them last as long as a claim takes
-        (10, 0.000_09, 32),
+        (10, 0.000_005, 210),  # 200 of them last as long as a claim takes
+        (10, 0.000_09, 98),
         (10, 0.001, 20),
-        (100, 0.000_005, 200),
+        (100, 0.000_005, 300),
         (1, 0.000_005, 1),  # one at a time, as the operator says
     ],
 )
