@@ -113,10 +113,10 @@ CASES = {
         [OneSlot(has=10, work_s=0.05)], NO_ROOM, Room(10, 0), batch_size=size(10)
     ),
     "very short bodies: a whole batch more while several run": Case(
-        [OneSlot(has=50, work_s=0.02)], NO_ROOM, Room(10, 0), batch_size=size(10, 0.000_01)
+        [OneSlot(has=200, work_s=0.02)], NO_ROOM, Room(10, 0), batch_size=size(10, 0.000_01)
     ),
     "very short bodies: no part of a batch": Case(
-        [OneSlot(has=51, work_s=0.02)], NO_ROOM, NO_ROOM, batch_size=size(10, 0.000_01)
+        [OneSlot(has=201, work_s=0.02)], NO_ROOM, NO_ROOM, batch_size=size(10, 0.000_01)
     ),
     "two slots: a whole batch for each": Case(
         [OneSlot(has=11, work_s=0.05), OneSlot(has=10, work_s=0.05)],
