@@ -116,11 +116,11 @@ def test_a_mail_says_which_run_is_late_and_by_how_much() -> None:
 
 
 def test_a_mail_says_that_a_question_is_over() -> None:
-    """By the node that asked: the task of each question is `input`."""
+    """By the node that asked."""
     asked = {
         "kind": "question_asked",
         "state": "open",
-        "subject": "input",
+        "subject": "ask",
         "names": {"node": "ask"},
     }
     assert text.title({**asked, "detail": {"prompt": "Go on?"}}) == "ask asks: Go on?"

@@ -27,7 +27,8 @@ begin
   update _qwf.event_log e set  -- no join: stale statistics would compare each event with all
     seq = p_last + width_bucket(e.id, v_ids),  -- its place among them
     (subject, names) = (
-      select coalesce(e.subject, j.task, j.node_id, r.workflow),
+      select coalesce(e.subject, case when j.queue is not null then j.task end, j.node_id,
+          r.workflow),
         coalesce(n.names || e.names, n.names, e.names)
       from (select) one
       left join qwf.jobs j on j.id = e.job_id
