@@ -120,7 +120,11 @@ class Tab:
     def _fetch(self) -> None:
         with self._fetching:
             headers = {"HX-Request": "true"} | ({"If-None-Match": self._tag} if self._tag else {})
-            answer = self._browser.get(self._path, self._conn, **headers)
+            try:
+                answer = self._browser.get(self._path, self._conn, **headers)
+            except (OSError, http.client.HTTPException):  # the server closes what rests for 5 s
+                self._conn.close()
+                answer = self._browser.get(self._path, self._conn, **headers)
             self._tag = answer.headers["etag"] or ""
             self._every_s = self._interval(answer.body.decode()) or self._every_s
             self.fetches += 1

@@ -115,7 +115,6 @@ PAGES = (
         topics=(
             "queues",
             "fleet",
-            "hosts",
             "servers",
             "running",
             "failed",

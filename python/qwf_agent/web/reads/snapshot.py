@@ -76,7 +76,7 @@ INTERVAL_S = 1.0
 CANCEL_AGAIN_S = 0.5
 HURRIED_S = 0.25  # the shortest pause, when somebody has changed something
 MOST_SAMPLES = 1000  # of hosts that a stream has not passed on: names are anybody's
-SHARE = 10  # the pause is at least this many times as long as the reading took
+SHARE, MOST_REST_S = 30, 20.0  # the pause is so many times as long as the reading took, at most
 
 
 @dataclass
@@ -94,8 +94,9 @@ class Snapshot:
     """Reads the topics once for everybody, and listens once for everybody.
 
     Invariants: it reads and listens only while a stream is open; its pause is at least INTERVAL_S,
-    or HURRIED_S after a change that it heard of, and SHARE times what it took to read. A stream
-    that does not keep up misses no topic: those that change while it is busy are joined.
+    or HURRIED_S after a change that it heard of, and SHARE times what it took to read, up to
+    MOST_REST_S. A stream that does not keep up misses no topic: those that change while it is busy
+    are joined.
     """
 
     def __init__(self, database: Database, listen_dsn: str | None = None) -> None:
@@ -177,7 +178,7 @@ class Snapshot:
             changed = await self._changed(known)
             if changed:
                 await self.tell(changed)
-            rest_s = SHARE * (time.monotonic() - began)
+            rest_s = min(SHARE * (time.monotonic() - began), MOST_REST_S)
             self._hurry.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), max(INTERVAL_S, rest_s))
