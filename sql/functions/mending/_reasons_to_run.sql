@@ -4,7 +4,8 @@
 -- Guarantees: changed is looked for before failed: a map that failed keeps its completed elements
 --   only if nothing else is the matter with it. An element that is named stands for its map. What a
 --   compensation node has taken back counts as undone; such a node itself has no reason. Reads
---   the context paths of a node only if the context is another one.
+--   the context paths of a node only if the context is another one. Joins by hash, whatever the
+--   statistics say: nested loops would compare each node with each job of the run.
 -- Called by: _plan_retry.
 
 begin;
@@ -17,6 +18,7 @@ returns table (
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_nestloop = off
 set jit = off
 as $$
 #variable_conflict use_column
