@@ -2,8 +2,6 @@
 
 An answer of the database serves everybody for a second, so a page is asked for at most that often:
 each timed call reads from the database, except what another page of the same round has just read.
-After the pause each round begins with a page that is not timed: a virtual machine that has rested
-for a second takes several times as long for its first work, even for `select 1`.
 Tabs follow their streams as browsers do.
 """
 
@@ -34,7 +32,6 @@ from bench.scenarios.scale import ATTEMPTS, PAST
 from bench.server import BenchError, Database, Server
 
 FRESH_S = 1.1  # an answer is used again for a second
-AWAKE_S = 0.2  # how long untimed calls wake the machine
 FAILED = """
     insert into qwf.jobs (task, queue, status, position, attempt, failures, claimed_by, claimed_at,
       queued_at, started_at, finished_at, last_error)
@@ -141,8 +138,6 @@ def pages(link: str, paths: list[str], calls: int, held: str) -> Iterator[Sample
     sizes: dict[str, dict[str, float]] = {}
     for _ in range(calls + 1):  # the first compiles the template, and is not counted
         began = time.monotonic()
-        while time.monotonic() < began + AWAKE_S:
-            browser.get("/audit", conn)
         for path in paths:
             answer = browser.get(path, conn)
             if answer.status != 200:
