@@ -32,7 +32,8 @@ begin
     (select 2, j.* from qwf.jobs j
     where j.queue = first_in_line.queue and j.status = 'queued' and j.limit_by is not null
       and j.limit_place is null
-    order by j.limit_by, j.run_next desc, j.priority, j.position limit first_in_line.max_rows)
+    order by j.limit_by, coalesce(j.limit_by, j.required_model), j.run_next desc, j.priority,
+      j.position limit first_in_line.max_rows)
     union all
     (select 3, j.* from qwf.jobs j
     where _qwf.line_of(j) = first_in_line.queue and j.limit_place is not null

@@ -30,6 +30,13 @@ select throws_ok($$ select * from qwf.first_in_line('default', -1) $$, 'QW005');
 
 insert into qwf.jobs (task, queue, status, position, queued_at)
 select 't', 'default', 'queued', nextval('qwf.job_position'), now() from generate_series(1, 3000);
+insert into qwf.jobs (task, queue, status, position, queued_at, limit_by)
+select 't', 'default', 'queued', nextval('qwf.job_position'), now(), 'mail'
+from generate_series(1, 3000);
+insert into qwf.jobs (task, queue, status, position, queued_at, limit_by, limit_place)
+select 't', 'default', 'queued', nextval('qwf.job_position'), now(), 'customer:acme',
+  (select limit_place from qwf.jobs where limit_by = 'customer:acme' limit 1)
+from generate_series(1, 3000);
 create function pg_temp.blocks_read(query text) returns int language plpgsql as $$
 declare v json;
 begin
