@@ -20,6 +20,7 @@ from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 MOST_ROWS = 200  # of the table of nodes
 NODE_ROWS = 20  # of the nodes over time, on one page
+MOST_NODES = 300  # that are compared, by name
 MOST_JSON = 32_000  # characters of the definition
 MOST_INPUTS = 200
 BARE_STEP = dict.fromkeys(("title", "pipeline", "version"))  # what drawings leave out if it is null
@@ -61,7 +62,7 @@ where u.kind = 'run' and u.name = %(name)s
 """
 NODES = """
 select u.node, u.p50, u.p90, u.runs, u.last from qwf.usual u
-where u.kind = 'node' and u.name = %(name)s order by u.node limit 300
+where u.kind = 'node' and u.name = %(name)s order by u.node limit 301
 """
 SORTS = {"node": "node", "usual": "p50", "p90": "p90", "failed": "failed"}
 
@@ -69,7 +70,8 @@ SORTS = {"node": "node", "usual": "p50", "p90": "p90", "failed": "failed"}
 async def read_nodes(look: Look, name: str, query: QueryParams) -> dict[str, Any]:
     """The usual times of nodes and their last 30 runs: a page of them, `by` a column, the largest
     first, from the one on that `from` says."""
-    rows = await look.rows(NODES, name=name)
+    found_rows = await look.rows(NODES, name=name)
+    rows = found_rows[:MOST_NODES]
     for row in rows:
         found = last_runs.share(row["last"], "failed", 30)
         row["failed"] = found and found[0]
@@ -78,6 +80,7 @@ async def read_nodes(look: Look, name: str, query: QueryParams) -> dict[str, Any
         rows.sort(key=lambda row: -(row[by] or 0))
     asked = query.get("from", "")
     first = int(asked[:6]) if asked.isascii() and asked.isdecimal() else 0
+    first = first if first < len(rows) else 0
     shown = rows[first : first + NODE_ROWS]
     for row in shown:
         row["bars"] = last_runs.bars(row["last"], 30, row, say_usual=False)
@@ -86,6 +89,7 @@ async def read_nodes(look: Look, name: str, query: QueryParams) -> dict[str, Any
         "sort": query.get("by"),
         "first_node": first,
         "all_nodes": len(rows),
+        "more_nodes": len(found_rows) > MOST_NODES,
         "later_nodes": first + NODE_ROWS if len(rows) > first + NODE_ROWS else None,
         "earlier_nodes": max(0, first - NODE_ROWS) if first else None,
     }
