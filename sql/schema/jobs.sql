@@ -177,7 +177,8 @@ comment on column qwf.jobs.run_if is
 comment on column qwf.jobs.expires_at is
   'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.jobs.avoid_host is
-  'Host that lost it, or whose accelerator failed; left to other hosts while one could take it.';
+  'Host that lost it, whose accelerator failed or disk was full, or that has older code than its '
+  'producer; left to other hosts while one could take it.';
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.jobs.start_by is
   'The latest start that every call merged into it allows: a call with debounce moves run_at no '

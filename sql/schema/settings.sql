@@ -78,7 +78,8 @@ comment on column qwf.settings.affinity_max_wait is
 comment on column qwf.settings.pack_patience is
   'How long a new job of a queue with placement pack is left to a better worker that has room.';
 comment on column qwf.settings.avoid_host is
-  'How long a job is kept from a host that lost it, while a worker elsewhere could take it.';
+  'How long a job is kept from a host that lost it, whose accelerator or disk failed it, or that '
+  'has older code than its producer, while a worker elsewhere could take it.';
 comment on column qwf.settings.stall_timeout is
   'How long a body that has reported progress may be silent before it counts as stalled.';
 comment on column qwf.settings.stall_samples is

@@ -69,6 +69,7 @@ def test_jobs_of_a_newer_web_wait_for_newer_workers(
         ))  # fmt: skip
 
     until(all_done, "the jobs")
+    assert "send: released (older_code), attempt 1, runs again in" in agent.said()
     assert base.one("select max(failures + losses) from qwf.jobs where id = any(%s)", ids) == 0
     assert base.job(ids[0])["output"] == {"sent": ["to 0", "me"]}
     assert base.invariants() == []

@@ -37,8 +37,8 @@ as $$
       format('the job expired at %s', p_job.expires_at) end,
     case when p_job.avoid_host = p_worker.host and p_job.avoid_until > p_now
       and _qwf.another_host_can(p_job, p_now) then
-      format('the job was lost on %s and is left to other hosts until %s', p_job.avoid_host,
-        p_job.avoid_until) end,
+      format('an attempt on %s did not complete, so the job is left to other hosts until %s',
+        p_job.avoid_host, p_job.avoid_until) end,
     case when p_job.key is not null and p_job.key_state <> 's' then
       (select format('the job waits until job %s, which has the same key, has ended', s.id)
       from _qwf.started_with_key(p_job.project, p_job.task, p_job.key, false) s (id)

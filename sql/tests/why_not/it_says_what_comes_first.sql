@@ -22,7 +22,7 @@ select qwf_test.worker('{"slots": 2}', 'other');
 select unalike(pg_temp.why(), '%box%', 'another can take it');
 select is((select reasons[1] from _qwf.why_unfit((select j from qwf.jobs j where task = 't'),
   qwf.now()) u, worker where u.worker = worker.id),
-  format('the job was lost on box and is left to other hosts until %s',
+  format('an attempt on box did not complete, so the job is left to other hosts until %s',
     qwf.now() + interval '5 min'), 'that is why this one does not');
 select qwf_test.travel('2 min');
 select matches(pg_temp.why(), 'it expired at .*, before it was started', 'too late');

@@ -109,7 +109,8 @@ comment on column qwf.job_details.run_if is
 comment on column qwf.job_details.expires_at is
   'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.job_details.avoid_host is
-  'Host that lost it, or whose accelerator failed; left to other hosts while one could take it.';
+  'Host that lost it, whose accelerator failed or disk was full, or that has older code than its '
+  'producer; left to other hosts while one could take it.';
 comment on column qwf.job_details.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.job_details.start_by is
   'The latest start that every call merged into it allows: a call with debounce moves run_at no '

@@ -71,10 +71,11 @@ comment on column qwf.job_workers.stop_acting_for is
 comment on column qwf.job_workers.reason is 'Why.';
 comment on column qwf.job_workers.until is
   'Until when it is off; null: until somebody switches it on.';
-comment on column qwf.job_workers.lost_it is 'True: the job was lost on its box lately.';
+comment on column qwf.job_workers.lost_it is
+  'True: an attempt on its box did not complete lately, and the job avoids it.';
 comment on column qwf.job_workers.fits is 'True: it has all that the job needs.';
 comment on column qwf.job_workers.avoided is
-  'True: the job was lost on its box, and is left to a worker of another box that could take it.';
+  'True: the job avoids its box, and is left to a worker of another box that could take it.';
 comment on column qwf.job_workers.takes is
   'True: it may take the job when it has a free slot, and nothing but a limit or a key holds the '
   'job.';

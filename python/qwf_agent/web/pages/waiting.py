@@ -83,7 +83,7 @@ _UNFIT = tuple(
         (r"MiB of VRAM", "needs more VRAM"),
         (r"its labels ", "no worker has the labels"),
         (r"it works for project ", "no worker for its project"),
-        (r"the job was lost on ", "left to other hosts"),
+        (r"an attempt on .* did not complete, so ", "left to other hosts"),
     )
 )
 _SHORT = (
