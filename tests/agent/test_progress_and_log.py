@@ -46,6 +46,46 @@ def test_a_fraction_that_is_not_from_0_to_1_is_told_once(
     assert (said.count("warning"), told in said) == (1, True)
 
 
+class Unprintable:
+    num_timesteps = 4
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "stands", "told"),
+    [((), {}, (0.25, ""), "status_callback() counts as 0.25:"),
+     (("denoise",), {}, (0.25, "denoise"), "status_callback(denoise) counts as 0.25:"),
+     (("denoise", 3), {}, (0.25, "denoise"), "status_callback(denoise, 3) counts as 0.25:"),
+     ((0.5, 7), {}, (0.5, "7"), None), ((), {"fraction": 0.5}, (0.5, ""), None),
+     ((), {"step": 3, "latents": object()}, (0.25, "step=3, latents=object"),
+      "status_callback(step=3, latents=object) counts as 0.25:"),
+     ((0.5, "half", 7), {}, (0.5, "half"), "(0.5, half, 7) counts as 0.5:"),
+     ((), {"fraction": 0.5, "message": "half", "step": 3}, (0.5, "half"),
+      "(fraction=0.5, message=half, step=3) counts as 0.5:"),
+     ((Unprintable(), Unprintable()), {}, (0.25, "Unprintable"), "counts as 0.25:"),
+     ((None, 2, 981.0, {"latents": [1]}), {}, (0.25, "step 2"), "counts as 0.25:"),
+     ((Unprintable(), 2, 981.0, {"latents": [1]}), {}, (0.75, "step 3 of 4"), None)],
+)  # fmt: skip
+def test_a_report_takes_any_arguments_and_says_once_that_it_lacks_a_fraction(
+    capsys: pytest.CaptureFixture[str], given: tuple[object, ...], named: dict[str, object],
+    stands: tuple[float, str], told: str | None,
+) -> None:  # fmt: skip
+    board = Scoreboard()
+    report = StatusCallback(board, 1)
+    report(0.25)
+    for _ in range(2):
+        back = report(*given, **named)
+    assert back is (given[3] if len(given) == 4 else None)
+    record = board.progress()
+    assert record is not None
+    assert (record.version, record.fraction, record.message) == (3, *stands)
+    said = capsys.readouterr().out
+    assert said.count("warning") == (0 if told is None else 1)
+    assert (told or "") in said
+
+
 def test_what_programs_print_is_in_the_log_too(shared: Database) -> None:
     attempt = shared.attempted(shared.enqueue("printing", {"what": "subprocess"}))
     assert attempt["log_tail"] == "from a program\nand its errors\n"

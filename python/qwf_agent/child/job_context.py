@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -137,6 +137,9 @@ class JobContext:
         )  # fmt: skip
 
 
+UNDERSTOOD = {"fraction", "message"}  # by status_callback
+
+
 class StatusCallback:
     """The function that a body gets as `status_callback`."""
 
@@ -145,22 +148,79 @@ class StatusCallback:
         self._ticket = ticket
         self._lock = threading.Lock()
         self._has_warned = False
+        self._last = 0.0
 
-    def __call__(self, fraction: float, message: str = "") -> None:
-        """Report how far the body is, from 0 to 1, and what it is doing. This makes no system call;
-        the last report wins. The log says once if a fraction is not from 0 to 1."""
-        number = float(fraction)
-        told = min(1.0, max(0.0, number)) if number == number else 0.0
+    def __call__(self, *given: Any, **named: Any) -> dict[str, Any] | None:
+        """Report how far the body is, from 0 to 1, and what it is doing: `(fraction, message="")`.
+        This makes no system call; the last report wins. It takes any other arguments, too, and
+        raises nothing: a fraction that it does not find stays as it was, and the log says so once.
+        A pipeline of diffusers gets its dict back, and tells how many steps it has."""
+        state = given[3] if len(given) == 4 and isinstance(given[3], dict) else None
+        fraction, message = _of_step(*given[:2]) if state is not None else _as_given(given, named)
         with self._lock:
-            self._board.report(self._ticket, told, str(message))
-            warn = told != number and not self._has_warned
+            number = self._last if fraction is None else fraction
+            told = min(1.0, max(0.0, number)) if number == number else 0.0
+            self._board.report(self._ticket, told, message)
+            self._last = told
+            unread = state is None and (len(given) > 2 or bool(named.keys() - UNDERSTOOD))
+            warn = (told != fraction or unread) and not self._has_warned
             self._has_warned = self._has_warned or warn
         if warn:
-            print(
-                f"warning: status_callback({number:g}) counts as {told:g}: give a fraction from 0 "
-                "to 1",
-                flush=True,
-            )
+            got = ", ".join(_short(given, named))
+            with suppress(OSError, ValueError):  # the body may have closed its output
+                print(
+                    f"warning: status_callback({got}) counts as {told:g}: give a fraction from 0 "
+                    "to 1, and a text",
+                    flush=True,
+                )
+        return state
+
+
+def _of_step(pipeline: Any, step: Any) -> tuple[float | None, str]:
+    """The fraction and the message of `callback_on_step_end(pipeline, step, time, state)`."""
+    done, total = _number(step), None
+    with suppress(Exception):
+        total = _number(pipeline.num_timesteps)
+    if done is None or not total:
+        return None, f"step {_text(step)}"
+    return (done + 1) / total, f"step {done + 1:g} of {total:g}"
+
+
+def _as_given(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[float | None, str]:
+    """The fraction and the message in these arguments, as far as there are some."""
+    if given and isinstance(given[0], str):
+        given = (None, *given)
+    fraction = given[0] if given else named.get("fraction")
+    message = given[1] if len(given) > 1 else named.get("message")
+    if message is None:
+        others = {name: named[name] for name in named if name not in UNDERSTOOD}
+        message = ", ".join(_short((), others))
+    return _number(fraction), _text(message)
+
+
+def _number(value: Any) -> float | None:
+    """The number that a body gave, also one of another library; None for anything else."""
+    try:
+        return None if isinstance(value, str) else float(value)
+    except Exception:
+        return None
+
+
+def _short(given: tuple[Any, ...], named: dict[str, Any]) -> list[str]:
+    """The arguments as they are written in a call; of what may be large its type."""
+    return [
+        start + (f"{value:g}" if isinstance(value, float) else _text(value)[:100])
+        if isinstance(value, (str, int, float, type(None)))
+        else start + type(value).__name__
+        for start, value in [("", one) for one in given] + [(f"{k}=", v) for k, v in named.items()]
+    ]
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return type(value).__name__
 
 
 def _parse_object(text: str | None) -> dict[str, Any]:
