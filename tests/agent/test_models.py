@@ -202,6 +202,27 @@ def test_a_worker_that_cannot_see_its_card_refuses(
     assert base.one("select count(*) from qwf.workers") == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [("False", "torch finds no card"), ("1 / 0", "is_available(): ZeroDivisionError")],
+)
+def test_a_torch_that_finds_no_card_or_fails_to_look_is_tried_again(
+    base: Database, tmp_path: Path, answer: str, why: str
+) -> None:
+    """By a supervisor, which does not try again after the code for a wrong configuration."""
+    (tmp_path / "torch.py").write_text(
+        "import types\n"
+        f"cuda = types.SimpleNamespace(is_available=lambda: {answer}, is_initialized=lambda: False)"
+    )
+    (tmp_path / "painting.py").write_text("import torch\nfrom modelling import app")
+    code, said = run_agent(
+        tmp_path, "--app", "painting", "--queue", "gpu", QWF_DSN=base.dsn, NEEDS_CARD="1"
+    )
+    assert (code, "Traceback" in said) == (77, False)
+    assert said.startswith("refused: no card here for the model 'flux'")
+    assert why in said
+
+
 def test_with_gpu_none_it_does_not_refuse(base: Database, start: StartAgent) -> None:
     start(*GPU, NEEDS_CARD="1")
     assert draw(base, "flux")["used"] == 1

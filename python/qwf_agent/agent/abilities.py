@@ -217,7 +217,11 @@ def _why_no_card(options: AgentOptions, cards: list[gpu.GpuCard], model: str) ->
     decides, else the driver."""
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "cuda"):
-        found, why = bool(torch.cuda.is_available()), "torch finds no card"
+        try:
+            found, why = bool(torch.cuda.is_available()), "torch finds no card"
+        except Exception as error:  # of a driver that is not up yet
+            why = f"torch.cuda.is_available(): {type(error).__name__}: {error}"
+            found = False
     else:
         found, why = bool(cards), "no NVIDIA or ROCm driver reports a card"
     if found:

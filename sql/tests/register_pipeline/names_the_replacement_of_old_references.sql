@@ -1,5 +1,5 @@
 begin;
-select plan(3);
+select plan(4);
 
 select results_eq($$ select qwf_test.problems('pipeline', '{"name": "p", "nodes": [{"id": "a",
   "inputs": [
@@ -7,12 +7,17 @@ select results_eq($$ select qwf_test.problems('pipeline', '{"name": "p", "nodes"
   {"name": "y", "from": "pipeline._siblings([b, c])"}]}]}') $$, array[
   'nodes[0].inputs.x: "_implicit" is not a reference',
   'nodes[0].inputs.y: "_siblings" is not a reference'], 'both are refused');
-select is(p.hint, 'write the value itself, or {"$value": ...}', 'a literal for _implicit')
+select is(p.hint,
+  'write inputs as an object, {"name": value, ...}; a list of them takes references only',
+  'a literal for _implicit')
 from _qwf.pipeline_problems('{"name": "p", "nodes": [{"id": "a", "inputs": [
   {"name": "x", "from": "pipeline._implicit(3)"}]}]}') p;
 select matches(p.hint, '<node>.files', 'files for _siblings')
 from _qwf.pipeline_problems('{"name": "p", "nodes": [{"id": "a", "inputs": [
   {"name": "x", "from": "pipeline._siblings([b])"}]}]}') p;
+select is_empty($$ select * from _qwf.pipeline_problems(
+  '{"name": "p", "nodes": [{"id": "a", "inputs": {"x": 3.5, "y": {"$from": "pipeline.y"}}}]}') $$,
+  'which is taken');
 
 select * from finish();
 rollback;
