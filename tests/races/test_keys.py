@@ -192,13 +192,21 @@ def test_a_newer_job_supersedes_one_that_waits_for_its_next_try(race: Race) -> N
 
 
 def test_a_newer_job_waits_while_somebody_holds_the_older_one(race: Race) -> None:
-    job, _ = backing_off(race)
-    second = race.one(KEEP)
+    """It waits a second, so that a worker of one slot gets the job behind it meanwhile."""
+    backing_off(race)
+    second, behind = race.one(KEEP), race.one("select qwf.enqueue('u', queue => 'cpu')")
     holder, worker = race.session(), race.nonblocking()
     holder.begin()
-    holder.rows("select from qwf.jobs where id = %s for update", job)
-    assert claim(worker, 9) == []
+    holder.rows("select from qwf.jobs where status = 'scheduled' for update")
+    assert claim(worker) == []
+    assert race.status(second) == "scheduled"
+    assert [c.job for c in claim(worker)] == [behind]
+    race.make_due(second)
+    race.rows("select qwf.tick()")
+    assert claim(worker) == []
     holder.rollback()
+    race.make_due(second)
+    race.rows("select qwf.tick()")
     assert started(worker) == [(second, 2)]
     race.healthy()
 

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from support.interleave import WORKFLOWS, Race
+from support.planted_bugs import put_in
 from support.thorough import THOROUGH
 
 TROUBLE_S = 8.0 if THOROUGH else 5.0
@@ -36,6 +37,19 @@ OUTCOMES = {
     "fatal": 1,
     "cancelled": 1,
 }
+# What a claim says of its picks: a pick is handed out, fails, or waits for an older job of its key.
+PICKS = """create table public.picks (
+    xact xid8 default pg_current_xact_id(), job_id bigint, why text, primary key (xact, job_id))"""
+SUPERSEDE = "if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;"
+PICKED = f"""insert into public.picks (job_id) select p.id from unnest(v_jobs) p;
+  {SUPERSEDE}
+  update public.picks k set why = 'waits' from qwf.jobs j
+  where k.xact = pg_current_xact_id() and j.id = k.job_id and j.key_state <> 's'
+    and not exists (select from unnest(v_jobs) p where p.id = k.job_id);"""
+USE = "if v_special.limited then perform"
+HANDED_OUT = f"""update public.picks k set why = j.status from qwf.jobs j
+  where k.xact = pg_current_xact_id() and j.id = k.job_id and j.status <> 'queued';
+  {USE}"""
 REFUSED = ("40001", "QW002", "QW001", "57014")  # serialization, too late, statement timeout
 
 
@@ -113,8 +127,8 @@ class Storm:
             else:
                 conn.execute(
                     "select qwf.enqueue('t', queue => 'cpu', key => %s, max_attempts => 3,"
-                    " run_at => now() + %s::interval)",
-                    (dice.choice([None, "k1", "k2"]), later),
+                    " expires => %s, run_at => now() + %s::interval)",
+                    (dice.choice([None, "k1", "k2"]), dice.choice([None, "1 h"]), later),
                 )
         if dice.random() < 0.3:
             self._change_something(conn, dice)
@@ -261,6 +275,7 @@ THREADS = {
     "observer": Storm.observe,
 }
 AFTERWARDS = {
+    "a pick that was not handed out": "select job_id from public.picks where why is null",
     "a live run": LIVE_RUNS,
     "a live job": LIVE_JOBS,
     "an event": "select * from qwf.outbox",
@@ -306,6 +321,9 @@ def test_everything_at_once(race: Race, connect: Connect, dsn: str, seed: int) -
         "update qwf.settings set error_backoff = '[0.02]', transient_backoff = '[0, 0.02]',"
         " error_attempts = 3, max_losses = 9"
     )
+    race.rows(PICKS)
+    put_in(dsn, "qwf.claim", SUPERSEDE, PICKED)
+    put_in(dsn, "qwf.claim", USE, HANDED_OUT)
     storm = Storm(lambda: psycopg.connect(dsn, autocommit=True), seed)
     threads = [
         threading.Thread(target=storm.loop, args=(name, act.__get__(storm)), name=name)

@@ -3,8 +3,9 @@
 --   returns the picked jobs that may start.
 -- Guarantees: This is the only place where a newer job supersedes an older one. A producer and a
 --   finish with open transactions cannot see each other, so neither of them could. A picked job
---   whose older one somebody has locked is left for the next claim; a statement of its own looks,
---   because the older one may have been queued meanwhile.
+--   whose older one has been queued meanwhile is left; if somebody has locked the older one, it
+--   waits a second, so that no claim picks it again and again in vain. A job that has started is
+--   the older one itself: it passes.
 -- Locks: the older jobs; skips those that somebody else has locked.
 -- Called by: claim.
 
@@ -14,11 +15,13 @@ create function _qwf.supersede(p_picked _qwf.picked[], p_now timestamptz) return
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_jobs _qwf.picked[];
 begin
   with newer as materialized (
     select j.id, j.project, j.task, j.key
     from unnest(p_picked) p join qwf.jobs j on j.ctid = p.row
-    where p.rare
+    where p.rare and j.key_state <> 's'
   ), older as materialized (
     select o.id, n.id as newer
     from newer n cross join lateral (  -- from the index jobs_key
@@ -38,12 +41,23 @@ begin
   select p_now, e.id, 'cancelled',
     jsonb_build_object('reason', 'superseded', 'by_job', e.newer)
   from ended e;
-  return array(
+  v_jobs := array(
     select p from unnest(p_picked) p
     where not p.rare or not exists (
       select from qwf.jobs j
-      where j.ctid = p.row
+      where j.ctid = p.row and j.key_state <> 's'
         and _qwf.started_with_key(j.project, j.task, j.key, true) is not null));
+  if cardinality(v_jobs) < cardinality(p_picked) then
+    update qwf.jobs j set
+      status = 'scheduled', run_at = p_now + interval '1 s', position = null, queued_at = null
+    from unnest(p_picked) p
+    where j.ctid = p.row and not exists (select from unnest(v_jobs) k where k.id = p.id)
+      and exists (
+        select from qwf.jobs o
+        where o.project = j.project and o.task = j.task and o.key = j.key and o.key is not null
+          and (o.key_state = 's') and o.status = 'scheduled');
+  end if;
+  return v_jobs;
 end $$;
 
 commit;

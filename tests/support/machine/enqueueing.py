@@ -68,11 +68,12 @@ class Enqueueing(State):
 
     def _supersede(self, taken: list[Job]) -> None:
         """A job that starts ends the older one of its key, which waits for its next try; while
-        that one is locked, the job is left."""
+        that one is locked, the job waits a second."""
         for job in list(taken):
             older = None if job.started else self._of_key(job.key, started=True)
             if older is not None and older.id in self.locked_jobs:
                 taken.remove(job)
+                job.status, job.run_at = "scheduled", self.now + timedelta(seconds=1)
             elif older is not None:
                 self._close(older, "cancelled")
             job.started = job in taken and job.key is not None and not job.once
