@@ -10,9 +10,10 @@ as $$
   select jsonb_build_object('$files', (
     select jsonb_object_agg(k.key, (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'rel_path', f.rel_path, 'kind', f.kind, 'size_bytes', f.size_bytes, 'host', f.host)
+        'rel_path', f.rel_path, 'kind', f.kind, 'size_bytes', f.size_bytes, 'host', f.host,
+        'path', f.path)
         order by f.rel_path), '[]')
-      from qwf.run_files f
+      from qwf.file_overview f
       where f.run_id = p_run_id and f.completed and (
         f.node_id = k.key or f.node_id ^@ (k.key || '/') or f.node_id ^@ (k.key || '['))))
     from unnest(p_files) k (key)))

@@ -18,7 +18,7 @@ select qwf_test.attempt('s/draw', output => '{"best": "/out/a.png"}', detail => 
     {"rel_path": "s/draw/a.csv", "kind": "csv", "size_bytes": 8}]}');
 create temp view shown as select node_id, show from qwf.pending_inputs;
 select is((select show from shown where node_id = 'all'), '[{"rel_path": "s/draw/a.png",
-  "kind": "image", "size_bytes": 7, "host": "box"}]', 'files of a node');
+  "kind": "image", "size_bytes": 7, "host": "box", "path": null}]', 'files of a node');
 select is((select show from shown where node_id = 'one'), '["/out/a.png"]', 'a path');
 select is((select show from shown where node_id = 'both'), '["/data/key.png", "/out/a.png"]',
   'several');

@@ -9,7 +9,11 @@ select
   f.job_id, f.file_no, f.rel_path, f.run_id, f.node_id, f.host, f.kind, f.size_bytes,
   j.node_idx, j.task, j.attempt, coalesce(r.created_at, j.created_at) as created_at, r.out_dir,
   w.out_root, (select i.id::text from qwf.instance i) as instance, f.attempt as of_attempt,
-  f.completed
+  f.completed,
+  case when starts_with(r.out_dir, '/') then rtrim(r.out_dir, '/')
+    when not starts_with(coalesce(r.out_dir, ''), '~')
+      then rtrim(w.out_root, '/') || coalesce('/' || nullif(btrim(r.out_dir, '/'), ''), '') end
+    || '/' || coalesce(f.run_id::text, 'jobs/' || f.job_id) || '/' || f.rel_path as path
 from qwf.run_files f
 left join qwf.jobs j on j.id = f.job_id
 left join qwf.runs r on r.id = f.run_id
@@ -45,5 +49,8 @@ comment on column qwf.file_overview.of_attempt is
   'The attempt after which the file was there; an earlier one on the same box may have written it.';
 comment on column qwf.file_overview.completed is
   'True: that attempt completed; false: it ended otherwise, and left the file.';
+comment on column qwf.file_overview.path is
+  'Absolute path on its box, below the out-root that the box has now; null: the box has not said '
+  'where it writes, or the run names a folder of the agent''s user (~).';
 
 commit;
