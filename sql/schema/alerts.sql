@@ -60,7 +60,10 @@ create table qwf.open_alerts (
   sent_at timestamptz,
   close_at timestamptz,
   closed_at timestamptz,
-  due_at timestamptz generated always as (least(send_at, close_at)) stored,
+  waits_since timestamptz,
+  due_at timestamptz generated always as (
+    case when waits_since is not null and kind <> 'question_asked' then send_at
+      else least(send_at, close_at) end) stored,
   asked_run bigint generated always as (case when kind = 'question_asked' then run_id end) stored,
   unique (rule, key)
 ) with (fillfactor = 50);  -- what happens again changes no index, and finds room in its page
@@ -95,6 +98,9 @@ comment on column qwf.open_alerts.sent_at is 'When the last message went out; nu
 comment on column qwf.open_alerts.close_at is
   'When it closes unless something more happens; null: it waits for a good end.';
 comment on column qwf.open_alerts.closed_at is 'When it closed; null: it is open.';
+comment on column qwf.open_alerts.waits_since is
+  'Since when its first message is put off: the hour is full, or the rule raises; null: it is not. '
+  'Until somebody is told, it does not close; a question that is answered does.';
 comment on column qwf.open_alerts.asked_run is
   'Run that waits for the answer; null: it is about no question of a run.';
 comment on column qwf.open_alerts.due_at is 'When something is to be done about it.';

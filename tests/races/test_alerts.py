@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -189,3 +191,61 @@ def test_who_asks_to_be_told_while_the_work_ends_is_told_or_refused(
     db.execute("select _qwf.number_and_match()")
     told = db.execute("select receiver, state from qwf.alert_messages").fetchall()
     assert told == [("ada", "open")]
+
+
+# The clock moves by some seconds whenever somebody reads it: each tick is as slow as that.
+SLOW = """
+create sequence qwf.reading;
+create or replace function qwf.now() returns timestamptz language sql volatile
+as $$ select timestamptz '2030-01-01' + nextval('qwf.reading') * interval '1 ms' $$;
+"""
+ASKED = """
+insert into _qwf.event_log (at, kind, subject, names, detail)
+select qwf.now(), %s, %s || n, jsonb_build_object('notify', %s::text), '{"status": "failed"}'
+from generate_series(1, %s) n
+"""
+EACH = {"when": ["lost"], "by": "event", "within": "1 min", "send_resolved": False}
+UNTOLD = """  -- alerts without a message, and the storm that was told when they closed
+select o.rule, count(*), max((j.inputs #>> '{alert,count}')::int),
+  max((j.inputs #>> '{message,count}')::int)
+from qwf.open_alerts o
+left join qwf.alert_messages m on m.rule = o.rule and m.state = 'storm'
+  and m.created_at between o.closed_at and o.closed_at + interval '50 min'
+left join qwf.jobs j on j.id = m.sent_job
+where o.messages = 0
+group by o.rule, o.closed_at
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_each_event_that_somebody_asked_for_is_told_or_counted(db: Db, seed: int) -> None:
+    """However slow the ticks are and however many events come within an hour: each has an alert of
+    its own, and each alert its message, or its place in the count of a storm that was told."""
+    draw = random.Random(seed)
+    db.execute(SLOW)
+    db.execute("select qwf.set_alert('each', %s)", (json.dumps({**EACH, "do": {"task": "t"}}),))
+
+    def moves(seconds: float, reading: float) -> None:
+        db.execute("select setval('qwf.reading', nextval('qwf.reading') + %s)", (seconds * 1000,))
+        db.execute(f"alter sequence qwf.reading increment by {max(round(reading * 1000), 1)}")
+
+    happened: Counter[str] = Counter()
+    for _ in range(14):
+        for _ in range(draw.randint(0, 3)):
+            who, many = draw.choice(["ada", "bob", "each"]), draw.choice([1, 2, 15, 30])
+            kind = "lost" if who == "each" else draw.choice(["run_ended", "job_failed"])
+            db.execute(ASKED, (kind, who, who, many))
+            happened["each" if kind == "lost" else f"qwf.notify.{who}"] += many
+        moves(draw.choice([0, 30, 600, 3600, 4000]), draw.choice([0, 0.3, 2, 20]))
+        db.execute("select _qwf.number_and_match()")
+    for _ in range(8):
+        moves(3700, 0.1)
+        db.execute("select qwf.tick()")
+        db.execute("select qwf.tick()")
+    found = db.execute("select rule, count(*), count(closed_at) from qwf.open_alerts group by rule")
+    assert {rule: (many, over) for rule, many, over in found.fetchall()} == {
+        rule: (many, many) for rule, many in happened.items()
+    }
+    for rule, many, own, asked in db.execute(UNTOLD).fetchall():
+        assert many <= (own or asked or 0), f"{rule}: {many} closed, nobody was told"
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []

@@ -460,6 +460,11 @@ ALERT_BUGS = {
         "where d.place <= d.room",
         "where true",
     ),
+    "what waits to be told is open, and was not told": (
+        "_qwf.send_due",
+        "waits_since = null,\n    send_at",
+        "waits_since = p_now,\n    send_at",
+    ),
     "a run that is marked as late was told": (
         "_qwf.judge_runs",
         "v_late -> h.id::text from held h;",

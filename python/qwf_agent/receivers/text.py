@@ -10,6 +10,10 @@ from qwf_agent.app.values import moment
 
 Message = Mapping[str, Any]
 STATES = {"open": "", "still": "still: ", "resolved": "resolved: ", "storm": "", "test": "test: "}
+STORM = (
+    "At most 20 messages of a rule go out in an hour. The next 20 are told when the hour is over;"
+    " what is left and over then is only counted in the next storm message."
+)
 LONGEST_TITLE = 200
 LASTING = ("runs_for", "waits_for", "usual", "expected", "takes", "every")  # seconds
 
@@ -39,6 +43,8 @@ def lines(message: Message, link: str | None, answer: str | None = None) -> str:
     names = message.get("names") or {}
     count, more = message.get("count", 0), message.get("more")
     text = [title(message), ""]
+    if message.get("state") == "storm":
+        text.append(STORM)
     if message.get("state") in ("open", "still", "resolved") and count > 1:
         text.append(_events(count) + (f", {more} since the last message" if more else ""))
     for key in ("first", "last"):

@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/alerts/_close_due
 -- Purpose: Closes the alerts of rules that are over, and says so of those of which a message went
 --   out.
--- Guarantees: An alert that only counted, and never opened, closes in silence. There are as many
---   messages as opened: they need no bound of their own.
+-- Guarantees: An alert that only counted, and never opened, closes in silence. So does one that was
+--   over before its first message was due, and a question; any other waits until somebody is told.
+--   There are as many messages as opened: they need no bound of their own.
 -- Raises: what the action raises.
 -- Called by: _send_due.
 
@@ -26,8 +27,11 @@ begin
   perform _qwf.send_messages(v_over);
   update qwf.open_alerts o set messages = o.messages + 1
   where o.id = any (array(select m.alert_id from unnest(v_over) m));
-  update qwf.open_alerts o set closed_at = p_now, close_at = null, send_at = null, recent = '{}'
-  where o.due_at <= p_now and o.close_at <= p_now and o.rule = any (p_rules);
+  update qwf.open_alerts o set closed_at = p_now, close_at = null, send_at = null, recent = '{}',
+    waits_since = null
+  where o.due_at <= p_now and o.close_at <= p_now and o.rule = any (p_rules)
+    and (o.opened_at is null or o.sent_at >= o.opened_at or o.kind = 'question_asked'
+      or o.waits_since is null and (o.send_at < o.close_at) is not true);
 end $$;
 
 commit;

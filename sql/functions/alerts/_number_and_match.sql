@@ -62,7 +62,7 @@ begin
       where v_rules <> '{}';
     end if;
   end if;
-  v_now := qwf.now();  -- later than what was found: without `for` it is due at once
+  v_now := greatest(v_now, qwf.now());  -- what was found is due at once, without `for`
   v_rules := array(select distinct o.rule from qwf.open_alerts o where o.due_at <= v_now);
   perform _qwf.try_rules(v_rules) where v_rules <> '{}';
   return v_count;

@@ -15,7 +15,7 @@ declare
     "repeat": "6 h", "calm": "10 min", "send_resolved": true, "children": false}' || p_rule;
 begin
   select v_rule || jsonb_object_agg(k, coalesce(
-    round(extract(epoch from _qwf.as_interval(v_rule -> k)), 3), 0)) into v_rule
+    round(ceil(extract(epoch from _qwf.as_interval(v_rule -> k)) * 1000) / 1000, 3), 0)) into v_rule
   from unnest('{within,for,repeat,calm}'::text[]) k;
   if v_rule -> 'when' ? 'run_ended' and not v_rule -> 'where' ? 'status' then
     v_rule := jsonb_set(v_rule, '{where,status}', '"failed"');

@@ -2,7 +2,7 @@
 -- Purpose: Applies rules to new events, or, without groups of events, sends what is due of them.
 -- Guarantees: All rules at once. If one raises, all is undone and each half of them is tried again,
 --   down to the one that raises: its error is written to it, and stops nobody. What could not be
---   sent is tried again after a minute. An error that passes (a deadlock) undoes all of the tick's
+--   sent is tried again after a minute, and stays open until then. An error that passes (a deadlock) undoes all of the tick's
 --   part, which comes again.
 -- Called by: _number_and_match.
 
@@ -37,6 +37,8 @@ exception
     get stacked diagnostics v_detail = pg_exception_detail;
     perform _qwf.record_alert_error(p_rules[1], sqlstate, sqlerrm, v_detail);
     update qwf.open_alerts o set
+      waits_since = case when o.send_at <= v_now and (o.sent_at >= o.opened_at) is not true
+        then coalesce(o.waits_since, v_now) else o.waits_since end,
       send_at = case when o.send_at <= v_now then v_now + interval '1 min' else o.send_at end,
       close_at = case when o.close_at <= v_now then v_now + interval '1 min' else o.close_at end
     where p_groups is null and o.rule = p_rules[1] and o.due_at <= v_now;

@@ -23,7 +23,8 @@ begin
     return;
   end if;
   update qwf.open_alerts o set subject = '$erased', key = 'erased ' || o.id,
-    closed_at = coalesce(o.closed_at, qwf.now()), send_at = null, close_at = null
+    closed_at = coalesce(o.closed_at, qwf.now()), send_at = null, close_at = null,
+    waits_since = null
   where (o.run_id = any (v_runs) or o.job_id = any (p_jobs))
     and not exists (  -- else a name of the program
       select from qwf.alerts a

@@ -41,6 +41,12 @@ as $$
   where o.opened_at is not null and o.closed_at is null and o.send_at is null
     and (o.sent_at >= o.opened_at) is not true
   union all
+  select 'what waits to be told is open, and was not told', 'alert ' || o.id,
+    format('waits since %s, sent at %s, closed at %s', o.waits_since, o.sent_at, o.closed_at)
+  from qwf.open_alerts o
+  where o.waits_since is not null
+    and (o.closed_at is not null or o.send_at is null or o.sent_at >= o.opened_at)
+  union all
   select 'no message has counted more events than there are', 'alert ' || o.id,
     format('%s of %s', o.told, o.events)
   from qwf.open_alerts o where o.told > o.events
