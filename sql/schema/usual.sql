@@ -72,9 +72,9 @@ comment on table _qwf.open_states is
   'Troubles that exist now and were told by an event: each is told once, and so is its end.';
 comment on column _qwf.open_states.kind is 'Kind of the event that told that it began.';
 comment on column _qwf.open_states.subject is
-  'Subject of that event; of a model server the host and its name.';
+  'Subject of that event; of a model server the host and its name; of a job its id.';
 comment on column _qwf.open_states.since is 'When it began.';
-comment on column _qwf.open_states.names is 'Names of that event.';
+comment on column _qwf.open_states.names is 'Names of that event; of a job what it needs.';
 
 create table _qwf.late_jobs (
   job_id bigint primary key,

@@ -95,6 +95,8 @@ def _says(message: Message) -> str:
         return f"run {message.get('run')} of {subject} is late"
     if kind == "job_late":
         return f"job {message.get('job')} ({subject}) is late"
+    if kind == "cannot_run_anywhere":
+        return f"job {message.get('job')} ({subject}) fits no worker{error}"
     if kind == "question_asked":
         return f"{asks} asks: {detail.get('prompt', 'what to do')}"
     return f"{subject or rule}: {str(kind).replace('_', ' ')}{error}"

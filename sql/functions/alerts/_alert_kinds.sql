@@ -18,7 +18,7 @@ as $$
     ('worker_dead', '{worker_back}'), ('queue_waits', '{queue_moves}'),
     ('schedule_failed', '{schedule_ok}'), ('schedule_skipped', '{schedule_ok}'),
     ('schedule_late', '{schedule_ok}'), ('run_late', '{}'), ('job_late', '{}'), ('overdue', '{}'),
-    ('ticks_missed', '{}'),
+    ('ticks_missed', '{}'), ('cannot_run_anywhere', '{}'),
     ('worker_off', '{worker_on}'), ('worker_stopped', '{}'), ('host_forgotten', '{}'),
     ('cancelled', '{}'), ('retried', '{}'), ('erased', '{}'), ('events_restarted', '{}'),
     ('settings_changed', '{}'), ('queue_changed', '{}'), ('limit_changed', '{}'),

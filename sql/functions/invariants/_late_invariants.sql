@@ -28,7 +28,8 @@ as $$
   union all
   select 'a trouble that is open was told', o.kind || ' ' || o.subject, format('since %s', o.since)
   from _qwf.open_states o cross join kept k
-  where o.kind in ('worker_dead', 'schedule_late', 'queue_waits', 'overdue') and o.since > k.since
+  where o.kind in ('worker_dead', 'schedule_late', 'queue_waits', 'overdue',
+    'cannot_run_anywhere') and o.since > k.since
     and not exists (select from _qwf.event_log e where e.kind = o.kind and e.at = o.since)
   union all
   select 'what is usual counts its times', concat_ws(' ', u.kind, u.name, u.node),

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/late/_judge
 -- Purpose: Looks every ten seconds for what is late or wrong: runs, jobs, workflows, schedules,
---   queues, boxes; and tells by events what begins and what ends.
+--   queues, boxes, jobs that fit no worker; and tells by events what begins and what ends.
 -- Guarantees: Advice only: nothing is stopped. One caller at a time. Each look is bounded, and one
 --   that reads many rows goes on where the last one ended. If nobody looked for a minute, no tick
 --   ran: that is an event, too. Of queues it reads the first jobs only; one that is paused waits on
@@ -45,7 +45,7 @@ begin
         where n.expect ? 'starts_within' and not n.paused and n.name not like 'qwf.%') q
       cross join lateral _qwf.count_queued(q.name, 1) c
       where c.queued > 0 and c.head_since < v_now - q.within), v_now)
-    + _qwf.judge_hosts(v_now), 99);
+    + _qwf.judge_hosts(v_now) + _qwf.judge_unassignable(v_now), 99);
 end $$;
 
 commit;

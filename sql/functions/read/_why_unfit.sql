@@ -2,7 +2,7 @@
 -- Purpose: Returns what keeps the live workers of a queue from taking a job, the nearest miss
 --   first.
 -- Guarantees: Looks at 100 workers: those that lack least, by a count that is quick to make.
--- Called by: _why_unclaimed.
+-- Called by: _judge_unassignable, _why_unclaimed.
 
 begin;
 

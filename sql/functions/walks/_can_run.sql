@@ -2,7 +2,7 @@
 -- Purpose: True when a worker can run a job, by project, task, model, memory and labels.
 -- Guarantees: What a worker has not announced does not filter, except labels, which it must have.
 --   One expression without a pinned search_path, so that the planner inlines it into every walk.
--- Called by: _find_floor, _fits, _another_host_can, find_unassignable.
+-- Called by: _find_floor, _fits, _another_host_can, _judge_unassignable, find_unassignable.
 
 begin;
 
