@@ -123,11 +123,25 @@ def test_two_tasks_with_one_name_are_refused() -> None:
     assert App().tasks == {}
 
 
+def test_a_decorator_needs_no_parentheses() -> None:
+    own = App()
+
+    @own.task
+    def add_up(a: int, b: int = 2) -> dict[str, int]:
+        return {"sum": a + b}
+
+    @own.model
+    def tiny() -> str:
+        return "weights"
+
+    assert (own.tasks, list(own.models)) == ({"add_up": add_up}, ["tiny"])
+    assert add_up(1) == {"sum": 3}
+    assert tiny() == "weights"
+
+
 @pytest.mark.parametrize(
     ("register", "error", "reason"),
     [
-        (lambda: App().task(lambda: None), TypeError, "with its parentheses"),
-        (lambda: App().model(lambda: None), TypeError, "with its parentheses"),
         (lambda: App().task(5), TypeError, "the name of a task has to be a text, not 5"),
         (lambda: App().task("two words")(print), ValueError, "without blanks"),
         (lambda: App().task("")(print), ValueError, "1 to 200 characters"),

@@ -68,21 +68,37 @@ B = TypeVar("B", bound=BatchResult | Awaitable[BatchResult])
 
 Around = Callable[["Job"], AbstractContextManager[object]]
 TASK_NAME = re.compile(r"\S{1,200}")
+LONGEST_RETRY_S = 366 * 86400.0
 
 
 class TemporaryError(Exception):
     """The body failed for a reason that will pass. The job is retried: 4 times, unless it sets
     another number.
 
-    `retry_after_s` makes the wait before the next try at least that long, from 0.1 s to an hour; a
-    value outside becomes the nearest of these.
+    `retry_after_s` makes the wait before the next try at least that long: 0.1 s to 366 days.
+
+    With `counts=False` nothing has failed, the job only comes too early: it waits exactly
+    `retry_after_s` (1 s to 366 days), and no try, backoff or failure is counted. After 1,000 such
+    ends in a row the next counts as a failure. Raises ValueError without such a `retry_after_s`.
     """
 
     retry_after_s: float | None = None
+    counts = True
 
-    def __init__(self, *args: object, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, *args: object, retry_after_s: float | None = None, counts: bool = True
+    ) -> None:
         super().__init__(*args)
+        if not counts and not _is_wait(retry_after_s):
+            raise ValueError(
+                f"counts=False needs retry_after_s, 1 s to 366 days, not {retry_after_s!r}"
+            )
         self.retry_after_s = retry_after_s
+        self.counts = counts
+
+
+def _is_wait(seconds: object) -> bool:
+    return isinstance(seconds, (int, float)) and 1 <= seconds <= LONGEST_RETRY_S
 
 
 class PermanentError(Exception):
@@ -218,17 +234,20 @@ class App:
         self, name: str | None = None, **options: Unpack[Options]
     ) -> Callable[[Callable[P, R]], Task[P, R]]: ...
 
+    @overload
+    def task(self, name: Callable[P, R], /) -> Task[P, R]: ...
+
     def task(
         self,
-        name: str | None = None,
+        name: str | Callable[..., Any] | None = None,
         *,
         concurrency: int | None = None,
         batch: int | None = None,
         batch_wait: float = 0.0,
         **options: Unpack[Options],
-    ) -> Callable[[Callable[..., Any]], Task[..., Any]]:
-        """Register the decorated function under `name`, by default its own. The options apply to
-        the jobs that `enqueue` creates.
+    ) -> Callable[[Callable[..., Any]], Task[..., Any]] | Task[..., Any]:
+        """Register the decorated function under `name`, by default its own: `@app.task`, or
+        `@app.task(...)` with options, which apply to the jobs that `enqueue` creates.
 
         `concurrency` is how many bodies of this async function one child runs at once, in one event
         loop. `batch` is how many jobs the function gets at most in one call, as
@@ -239,6 +258,8 @@ class App:
         a function that cannot be such a body; ValueError if the name is taken or contains a blank,
         and for a number that is too large.
         """
+        if callable(name):  # @app.task without parentheses
+            return self.task()(name)
         _check_name("task", name)
         convert_options(without_functions(options))
 
@@ -256,17 +277,31 @@ class App:
 
         return register
 
+    @overload
     def model(
         self, name: str | None = None, *, vram_gb: float = 0.0, device: bool = True
-    ) -> Callable[[Callable[[], R]], Callable[[], R]]:
-        """Register the decorated function as the loader of a model. The model is called `name`, by
-        default the name of the function.
+    ) -> Callable[[Callable[[], R]], Callable[[], R]]: ...
+
+    @overload
+    def model(self, name: Callable[[], R], /) -> Callable[[], R]: ...
+
+    def model(
+        self,
+        name: str | Callable[[], Any] | None = None,
+        *,
+        vram_gb: float = 0.0,
+        device: bool = True,
+    ) -> Callable[..., Any]:
+        """Register the decorated function as the loader of a model, with or without parentheses.
+        The model is called `name`, by default the name of the function.
 
         The loader returns the model, or yields it once: the code after the yield unloads it. Bodies
         of jobs that need the model get it as `model`, `model_handle` or `llm`. `vram_gb` is the GPU
         memory it takes, GiB (0: unknown); `device=False` means that it needs no card. Raises
         ValueError if the name is taken, TypeError for values of other types.
         """
+        if callable(name):  # @app.model without parentheses
+            return self.model()(name)
         _check_name("model", name)
         if isinstance(vram_gb, bool) or not isinstance(vram_gb, (int, float)):
             raise TypeError(f"vram_gb has to be a number of GiB, not {vram_gb!r}")
@@ -300,8 +335,6 @@ class App:
 
 
 def _check_name(what: str, name: object) -> None:
-    if callable(name):
-        raise TypeError(f"write @app.{what}() with its parentheses, not @app.{what}")
     if name is not None and not isinstance(name, str):
         raise TypeError(f"the name of a {what} has to be a text, not {name!r}")
 

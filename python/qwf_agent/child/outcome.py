@@ -8,18 +8,19 @@ import json
 import math
 import signal
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from qwf_agent.app import PermanentError, Release, TemporaryError
+from qwf_agent.app import LONGEST_RETRY_S, PermanentError, Release, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
 from qwf_agent.child.out_folder import OutRootFailed
 from qwf_agent.child.tasks import NoSuchTask
 from qwf_agent.llm.errors import Cancelled, ServerLost
 
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
-MIN_RETRY_S, MAX_RETRY_S = 0.1, 3600.0
+MIN_RETRY_S = 0.1
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 SILENT = {"log_tail": ""}  # what most jobs add to their detail: they have printed nothing
 SILENT_JSON = TO_JSON(SILENT)[1:].encode()
@@ -33,6 +34,11 @@ ACCELERATOR_WORDS = (
     "busy or unavailable", "cudaerrordevicesunavailable",
 )  # fmt: skip
 FATAL_CODES = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: retrying cannot help
+
+
+# What an exception of a body can mean, also as the cause of another one or inside a group.
+KINDS = (Release, TemporaryError, PermanentError, ServerLost, Cancelled)
+DEEPEST, MOST_LEAVES = 50, 1000  # how far a group or a chain of causes is read
 
 
 class JobOutcome(NamedTuple):
@@ -87,38 +93,107 @@ def of_exception(
 ) -> JobOutcome:
     """The outcome of a body that raised; its error text has at most `limit` bytes. In a child with
     a card (`gpu`), an error of the card is a fault of the host: another host may succeed. `told`:
-    why the body was told to give its job back."""
+    why the body was told to give its job back.
+
+    A group of exceptions means what all of its leaves mean; if they differ, it is an error. An
+    exception that means nothing here means what its cause (`raise ... from`) does. Never raises.
+    """
+    leaves = list(islice(_leaves(error, gpu), MOST_LEAVES))
+    if len(leaves) == 1 and leaves[0] is error:
+        return _of_one(error, limit, gpu, told)
+    text = clip(describe(error), limit)
+    outcomes = [_of_one(leaf, limit, gpu, told) for leaf in leaves]
+    first = outcomes[0]
+    kinds = {(one.outcome, one.detail.get("reason")) for one in outcomes}
+    if len(kinds) > 1 or first.outcome == "completed":  # each leaf has called sys.exit(0)
+        return JobOutcome("error", error=text)
+    waits = [one.detail["retry_after_s"] for one in outcomes if "retry_after_s" in one.detail]
+    detail = {**first.detail, "retry_after_s": max(waits)} if waits else first.detail
+    return first._replace(error=text, detail=detail)
+
+
+def _leaves(error: BaseException, gpu: bool, depth: int = 0) -> Iterator[BaseException]:
+    """What decides about an exception: the exceptions in a group and in the groups within it, the
+    first of its causes that means something, or itself."""
+    inner = _members(error) if depth < DEEPEST else ()
+    if inner:
+        for one in inner:
+            yield from _leaves(one, gpu, depth + 1)
+        return
+    cause = error.__cause__ if depth < DEEPEST else None
+    if cause is not None and not _means(error, gpu):
+        causes = list(islice(_leaves(cause, gpu, depth + 1), MOST_LEAVES))
+        if any(isinstance(one, KINDS) or _host_reason(one, gpu) for one in causes):
+            yield from causes
+            return
+    yield error
+
+
+def _members(error: BaseException) -> tuple[BaseException, ...]:
+    """The exceptions in a BaseExceptionGroup, or in the same class of the package that Python 3.10
+    needs for it."""
+    try:
+        inner = error.exceptions  # type: ignore[attr-defined]
+    except Exception:
+        return ()
+    is_group = isinstance(inner, tuple) and all(isinstance(one, BaseException) for one in inner)
+    return inner if is_group else ()
+
+
+def _means(error: BaseException, gpu: bool) -> bool:
+    """Return True if the cause of the exception is not asked: it says itself what the end is."""
+    said = (*KINDS, SystemExit, CommandFailed, BadOutput, WrongArguments)
+    of_host = (ImportFailed, ModelFailed, OutRootFailed)
+    return isinstance(error, (*said, *of_host)) or _host_reason(error, gpu) is not None
+
+
+def _of_one(error: BaseException, limit: int, gpu: bool, told: str | None) -> JobOutcome:
     if isinstance(error, Release):
-        return _of_release(clip(str(error), limit), told)
+        return _of_release(clip(text_of(error), limit), told)
     reason = _host_reason(error, gpu)
     if reason is not None:
         return JobOutcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
     if isinstance(error, CommandFailed):
-        return of_exit(error.code, str(error))
+        return of_exit(error.code, text_of(error))
     if isinstance(error, SystemExit):
         return _of_system_exit(error)
     if isinstance(error, WrongArguments):  # the engine knows whether the producer has newer code
         detail = {} if error.is_null else {"reason": "arguments"}
-        return JobOutcome("fatal", error=clip(str(error), limit), detail=detail)
+        return JobOutcome("fatal", error=clip(text_of(error), limit), detail=detail)
     if isinstance(error, BadOutput):
-        return JobOutcome("error", error=clip(str(error), limit))
+        return JobOutcome("error", error=clip(text_of(error), limit))
     if isinstance(error, ImportFailed):
         text = clip(describe(error.__cause__ or error), limit)
         if isinstance(error.__cause__, NoSuchTask):  # nothing is wrong with this host
             return JobOutcome("error", error=text)
         return JobOutcome("lost", error=text, detail={"reason": "import"})
     if isinstance(error, ModelFailed):
-        text = f"{error}\n{describe(error.__cause__ or error)}"
+        text = f"{text_of(error)}\n{describe(error.__cause__ or error)}"
         return JobOutcome("lost", error=clip(text, limit), detail={"reason": "model"})
     if isinstance(error, OutRootFailed):
-        text = f"{error}\n{describe(error.__cause__ or error)}"
+        text = f"{text_of(error)}\n{describe(error.__cause__ or error)}"
         return JobOutcome("lost", error=clip(text, limit), detail={"reason": "out_root"})
-    kinds = (
-        (TemporaryError, "tempfail"), (PermanentError, "fatal"), (ServerLost, "lost"),
-        (Cancelled, "cancelled"),
-    )  # fmt: skip
+    if isinstance(error, TemporaryError):
+        return _of_temporary(error, limit)
+    kinds = ((PermanentError, "fatal"), (ServerLost, "lost"), (Cancelled, "cancelled"))
     outcome = next((outcome for kind, outcome in kinds if isinstance(error, kind)), "error")
-    return JobOutcome(outcome, error=clip(describe(error), limit), detail=_detail_of(error))
+    detail = {"reason": "server"} if isinstance(error, ServerLost) else {}
+    return JobOutcome(outcome, error=clip(describe(error), limit), detail=detail)
+
+
+def _of_temporary(error: TemporaryError, limit: int) -> JobOutcome:
+    """A transient failure; with `counts=False` a release that waits."""
+    wait_s, text = error.retry_after_s, describe(error)
+    if not isinstance(wait_s, (int, float)) or math.isnan(wait_s):
+        return JobOutcome("tempfail", error=clip(text, limit))
+    if wait_s > LONGEST_RETRY_S:
+        text = f"{text}retry_after_s was {wait_s}: a job waits at most 366 days\n"
+    wait_s = min(max(float(wait_s), MIN_RETRY_S), LONGEST_RETRY_S)
+    detail: dict[str, Any] = {"retry_after_s": wait_s}
+    if error.counts:
+        return JobOutcome("tempfail", error=clip(text, limit), detail=detail)
+    text = text_of(error) or type(error).__name__
+    return JobOutcome("released", error=clip(text, limit), detail={**detail, "reason": "later"})
 
 
 def _of_release(message: str, told: str | None) -> JobOutcome:
@@ -133,15 +208,6 @@ def _of_release(message: str, told: str | None) -> JobOutcome:
     return JobOutcome("released", error=message or None, detail={"reason": told})
 
 
-def _detail_of(error: BaseException) -> dict[str, Any]:
-    if isinstance(error, ServerLost):
-        return {"reason": "server"}
-    wait_s = error.retry_after_s if isinstance(error, TemporaryError) else None
-    if not isinstance(wait_s, (int, float)) or math.isnan(wait_s):
-        return {}
-    return {"retry_after_s": min(max(float(wait_s), MIN_RETRY_S), MAX_RETRY_S)}
-
-
 def _host_reason(error: BaseException | None, gpu: bool) -> str | None:
     """The fault of this host that caused the error: `accelerator`, `disk_full` or None.
 
@@ -152,7 +218,7 @@ def _host_reason(error: BaseException | None, gpu: bool) -> str | None:
         return None
     if isinstance(error, OSError) and error.errno in NO_SPACE:
         return "disk_full"
-    text = f"{type(error).__name__}: {error}".lower()
+    text = f"{type(error).__name__}: {text_of(error)}".lower()
     if gpu and any(mark in text for mark in ACCELERATOR_WORDS):
         return ACCELERATOR
     return (
@@ -199,11 +265,19 @@ def describe(error: BaseException) -> str:
     trace = error.__traceback__
     while trace is not None and _is_ours(trace) and trace.tb_next is not None:
         trace = trace.tb_next
+    head = f"{type(error).__name__}: {text_of(error)}\n"
     try:
-        lines = traceback.format_exception(type(error), error, trace)
-        return f"{type(error).__name__}: {error}\n" + "".join(lines)
-    except Exception:  # the exception raises when converted to text
-        return type(error).__name__
+        return head + "".join(traceback.format_exception(type(error), error, trace))
+    except Exception:  # an exception of the chain raises when converted to text
+        return head
+
+
+def text_of(error: BaseException) -> str:
+    """The message of an exception; where it has none because its `__str__` raises, that."""
+    try:
+        return str(error)
+    except Exception as wrong:
+        return f"(no text: its __str__ raised {type(wrong).__name__})"
 
 
 def clip(text: str, limit: int) -> str:
@@ -231,7 +305,7 @@ def _of_system_exit(error: SystemExit) -> JobOutcome:
         return JobOutcome("completed")
     if not isinstance(error.code, int):
         return JobOutcome(
-            "error", error=clip(f"exited: {error.code}", 4096), detail={"exit_code": 1}
+            "error", error=clip(f"exited: {text_of(error)}", 4096), detail={"exit_code": 1}
         )
     outcome = "tempfail" if error.code == TEMPFAIL_CODE else "error"
     return JobOutcome(

@@ -11,7 +11,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, SpanKind, StatusCode, Tracer, use_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from qwf_agent.app import App, Job, Release
+from qwf_agent.app import App, Job, Release, TemporaryError
 from qwf_agent.app.trace_labels import TRACE_LABELS
 from qwf_agent.otel import attributes
 from qwf_agent.otel.provider import Provider
@@ -97,10 +97,12 @@ def _start(tracer: Tracer, job: Job, links: list[Link] | None = None) -> Span:
 
 
 def _is_no_error(error: BaseException, job: Job) -> bool:
-    """Return True for what ends a body without a failure: it was told to stop, or it exits with
-    0."""
+    """Return True for what ends a body without a failure: it was told to stop, it exits with 0, or
+    it puts its job off."""
     if isinstance(error, SystemExit):
         return error.code in (None, 0)
+    if isinstance(error, TemporaryError):
+        return not error.counts
     return isinstance(error, asyncio.CancelledError) or (
         isinstance(error, Release) and job.stopping()
     )

@@ -21,7 +21,7 @@ from qwf_agent.app import App, Model
 from qwf_agent.child.cancel import new_events
 from qwf_agent.child.messages import TRACKED, Message, Work
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import JobOutcome, describe, of_exception, render, report
+from qwf_agent.child.outcome import JobOutcome, of_exception, render, report
 from qwf_agent.child.runner import Runner
 from qwf_agent.child.saving import Saver
 from qwf_agent.child.scoreboard import Scoreboard
@@ -256,7 +256,7 @@ class _Worker:
             outcome = of_exception(raised, self._setup.limits.error_bytes)
             if outcome.outcome != "completed":  # it may have called sys.exit()
                 error = raised
-                print(f"job {work.job_id} {work.task}: {describe(raised)}", file=sys.stderr)
+                print(f"job {work.job_id} {work.task}: {outcome.error}", file=sys.stderr)
         if self._scoreboard.progress_version(work.ticket) != reported:
             self._send_progress(job)
         return Ran(

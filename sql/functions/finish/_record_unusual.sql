@@ -3,7 +3,8 @@
 --   cancellation.
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
 --   first 10000 are left out; the report is not lost. A later attempt on the same box replaces the
---   list of that box; the lists of other boxes stay. A WARNING names unknown keys of the detail.
+--   list of that box; the lists of other boxes stay. A WARNING names unknown keys of the detail,
+--   and a wait of more than 366 days.
 -- Called by: _write_reports.
 
 begin;
@@ -61,6 +62,13 @@ begin
     raise warning using message = 'unknown keys in the detail of a report',
       detail = format('job %s: %s', v_job_id, v_keys),
       hint = 'they are not stored; the keys are ' || array_to_string(v_known, ', ');
+  end loop;
+  for v_job_id in
+    select e.id from unnest(p_ended) e
+    where e.status = 'scheduled' and _qwf.as_number(e.detail -> 'retry_after_s') > 31622400
+  loop
+    raise warning using message = 'retry_after_s is more than 366 days',
+      detail = format('job %s', v_job_id), hint = 'the job waits 366 days';
   end loop;
 end $$;
 

@@ -3,7 +3,7 @@
 --   waits, asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator, a full disk or older code. A transient failure
---   waits at least detail.retry_after_s, a release exactly so long, both at most an hour. The
+--   waits at least detail.retry_after_s, a release exactly so long (at least 1 s), both at most 366 days. The
 --   reason of a cancel request is read before _write_reports deletes the request. A standalone job
 --   without an on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
@@ -56,7 +56,8 @@ begin
         select w.host from qwf.workers w where w.id = h.claimed_by) end,
       case when h.outcome in ('tempfail', 'released')
           and _qwf.as_number(h.detail -> 'retry_after_s') > 0
-        then least((h.detail -> 'retry_after_s')::numeric, 3600) end,
+        then least(greatest((h.detail -> 'retry_after_s')::numeric, (h.outcome = 'released')::int),
+          31622400) end,
       coalesce(h.on_failure, (select q.on_failure from qwf.queues q where q.name = h.queue))
       ) a (host, retry_after_s, on_failure)
     cross join lateral _qwf.transition(

@@ -32,7 +32,7 @@ begin
   if v_held = '{}' then
     return v_all;
   end if;
-  v_held := _qwf.release_older_code(v_held, v_now);
+  v_held := _qwf.weigh_outcomes(v_held, v_now);
   v_ended := _qwf.write_ended(v_held, v_now, v_settings);
   perform _qwf.record_attempts(v_held, v_now, v_settings), _qwf.record_unusual(v_ended, v_now);
   perform _qwf.wake(e.queue, count(*)::int)

@@ -1,5 +1,5 @@
 begin;
-select plan(5);
+select plan(6);
 
 select qwf_test.set_now('2026-01-01 12:00Z');
 create temp table job as select qwf.enqueue('t', backoff => '[100]', max_attempts => 1) as id;
@@ -16,7 +16,11 @@ select is((select string_agg(w, '') from qwf.why_not((select id from job)) w),
 select qwf_test.travel('15 s');
 select _qwf.promote_due();
 select is(pg_temp.released('{"retry_after_s": "soon"}'), 'queued 0 0', 'no number: at once');
-select is(pg_temp.released('{"retry_after_s": 1e9}'), 'scheduled 01:00:00 0 0', 'at most an hour');
+select is(pg_temp.released('{"retry_after_s": 0.5}'), 'scheduled 00:00:01 0 0', 'at least 1 s');
+select qwf_test.travel('1 s');
+select _qwf.promote_due();
+select is(pg_temp.released('{"retry_after_s": 1e9}'), 'scheduled 366 days 0 0',
+  'at most 366 days');
 select is_empty('select * from qwf.check_invariants()', 'nothing is broken');
 
 select * from finish();
