@@ -14,6 +14,16 @@ comment on column _qwf.locks.name is
   'them).';
 insert into _qwf.locks values ('tick'), ('roll_up'), ('definitions'), ('schedules');
 
+create table _qwf.hash_locks (
+  number bigint primary key
+);
+comment on table _qwf.hash_locks is
+  'Rows that claims and ticks lock to count a key of a limit, and sessions to wake a sleeper; they '
+  'only try. Keys and sleepers whose hashes end alike share a row.';
+comment on column _qwf.hash_locks.number is
+  '0 to 16383: the last bits of limit_place; 16384 to 20479: the last bits of the hash of a worker.';
+insert into _qwf.hash_locks select generate_series(0, 20479);
+
 create table _qwf.secret (
   single boolean primary key default true check (single),
   key text not null default gen_random_uuid()::text || gen_random_uuid()::text

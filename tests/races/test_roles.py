@@ -28,6 +28,7 @@ PRIVATE = [
     "select nextval('qwf.job_position')",
     "select setval('qwf.last_tick', 1)",
     "select from _qwf.locks for no key update",
+    "select from _qwf.hash_locks for update",
     "select key from _qwf.secret",
     "create table qwf.mine ()",
     "create function qwf.mine() returns int language sql as 'select 1'",
@@ -166,10 +167,15 @@ HELD = "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_b
         """select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "a"}]}')""",
         "select qwf.create_schedule('nightly', task => 't', every => '1 day')",
         "select qwf.tick()",
+        "select job_id from qwf.claim('cpu', 'w')",
+        "select qwf.enqueue('t', queue => 'cpu')",
     ],
 )
 def test_no_function_uses_an_advisory_lock(race: Race, call: str) -> None:
-    """Any login can hold an advisory lock for ever. Waking a sleeper only tries one."""
+    """Any login can hold an advisory lock for ever, and pg_locks shows its number to all."""
+    race.rows("select qwf.create_limit('customer', 2, keyed => true)")
+    race.rows("select qwf.enqueue('t', queue => 'cpu', limit_by => 'customer:acme')")
+    race.rows("select qwf.sleep('asleep', 'cpu')")
     race.rows("select setval('qwf.next_roll_up', 0)")
     race.begin()
     race.rows(call)

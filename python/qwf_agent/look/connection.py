@@ -46,10 +46,10 @@ from pg_stat_activity a
 where a.datname = current_database() and a.pid <> pg_backend_pid()
   and (a.xact_start is null or a.xact_start < now() - make_interval(secs => %(wait)s))
   and exists (
-    select from pg_locks l left join pg_class c on c.oid = l.relation
+    select from pg_locks l join pg_class c on c.oid = l.relation
     where l.pid = a.pid and l.granted
-      and (l.locktype = 'advisory' or c.relnamespace::regnamespace::text in ('qwf', '_qwf')
-        and c.relkind = 'r' and l.mode <> 'AccessShareLock'))
+      and c.relnamespace::regnamespace::text in ('qwf', '_qwf')
+      and c.relkind = 'r' and l.mode <> 'AccessShareLock')
 order by a.xact_start
 limit %(limit)s
 """

@@ -5,7 +5,7 @@
 -- Guarantees: Wakes only a sleeper that fell asleep before the job was queued. Once it has looked
 --   it falls asleep again, so that each sleeper is woken once for a job, and the chain ends. Looks
 --   at the first 64 jobs; a job it misses is found by a poll.
--- Locks: advisory (7177, hash of the worker), tried only.
+-- Locks: the row of the sleeper in hash_locks, tried only.
 -- Notifies: the channel of the sleeper.
 -- Called by: claim.
 
@@ -53,7 +53,8 @@ begin
       limit 1
     ) asleep
     where not _qwf.fits(head.job, p_worker, p_now)
-      and pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
+      and (select true from _qwf.hash_locks h
+        where h.number = hashtext(asleep.worker) & 4095 | 16384 for update skip locked)
     limit 1
   ) chosen;
 end $$;

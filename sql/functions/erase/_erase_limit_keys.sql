@@ -3,7 +3,7 @@
 -- Guarantees: A key that a job of another state still names is kept: it is in the row of that job,
 --   too. So is one that a claim or a tick holds; a tick deletes it when its starts no longer count.
 -- Notices: how many are kept because a claim or a tick holds them.
--- Locks: advisory (place of the key), tried only; rows of limit_keys.
+-- Locks: the row of the key in hash_locks, tried only; rows of limit_keys.
 -- Called by: erase.
 
 begin;
@@ -18,7 +18,8 @@ declare
 begin
   delete from qwf.limit_keys k
   where k.name = any (p_names)
-    and pg_try_advisory_xact_lock(_qwf.limit_place(k.name))
+    and (select true from _qwf.hash_locks h
+      where h.number = _qwf.limit_place(k.name) & 16383 for update skip locked)
     and not exists (
       select from qwf.jobs j where j.limit_by = k.name and j.finished_at is null);
   select count(*) into v_held from qwf.limit_keys k

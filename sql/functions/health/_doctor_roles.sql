@@ -21,7 +21,7 @@ begin
   order by n.place;
   return query
   select 'note', 'database', 'every login of this server may connect to the database: it can '
-    'listen, fill the queue of notifications, and hold advisory locks that the engine waits for',
+    'listen, fill the queue of notifications, and use up the memory for locks',
     format('grant connect on database %1$I to qwf_producer, qwf_worker, qwf_viewer;'
       ' revoke connect on database %1$I from public;', d.datname)
   from pg_database d

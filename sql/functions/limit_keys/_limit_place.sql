@@ -3,7 +3,8 @@
 --   limit does not count by key.
 -- Guarantees: A limit whose whole name is given goes first, so that limits with a colon in their
 --   name stay what they are. The hash spreads names that begin alike, so that a claim may begin
---   anywhere in a line and be fair; it is also the advisory lock of the key.
+--   anywhere in a line and be fair; its last 14 bits are the number of the key in
+--   hash_locks.
 -- Called by: every function that writes limit_by of a job.
 
 begin;

@@ -6,7 +6,7 @@
 --   took, at least 0.1 seconds and at most 1 second; dropped if it passed 500 entries or fewer. The
 --   floor of the running jobs of a key is read under its lock, and holds forever: see
 --   _pick_of_keys.
--- Locks: advisory (place of a key with a long past), tried only.
+-- Locks: the row of a key with a long past in hash_locks, tried only.
 -- Called by: _read_line, _walk_line.
 
 begin;

@@ -42,7 +42,8 @@ begin
       into v_keys, v_band, v_looked, v_came_to, v_came_round, v_pinned
     from (
       select l.* from (
-        select r.*, case when r.open then pg_try_advisory_xact_lock(r.place) end as locked
+        select r.*, case when r.open then (select true from _qwf.hash_locks h
+          where h.number = r.place & 16383 for update skip locked) end as locked
         from _qwf.ring_of_keys(p_queue, p_worker, p_now, p_light_only, v_at) r offset 0) l
       where l.locked or l.part = 3 or l.n >= 256 limit least(p_count, 100)) t;
     select coalesce(array_agg(f.job), '{}'), v_keys[max(f.nth)].place into v_jobs, v_last

@@ -46,7 +46,8 @@ begin
     exit when v_want <= 0;
     v_recent.keys := array(select k from unnest(v_recent.keys::_qwf.limit_key[]) k
       where (k.starts is null or coalesce(v_round.startable > 0, true))
-        and pg_try_advisory_xact_lock(k.place)
+        and (select true from _qwf.hash_locks h
+          where h.number = k.place & 16383 for update skip locked)
       limit least(v_want, 100 - cardinality(v_round.keys)));
     v_round.keys := v_round.keys || v_recent.keys::_qwf.limit_key[];
     v_round := _qwf.pick_of_keys(v_round, v_recent.band, v_recent.keys, 1, v_want);

@@ -3,7 +3,7 @@
 --   many jobs that have ended.
 -- Guarantees: A floor is read in a statement that began under the lock of the key, so no claim that
 --   is still open can have given a job of the key a lower position. Keeps 50 floors at most.
--- Locks: advisory (place of the key), tried only.
+-- Locks: the row of the key in hash_locks, tried only.
 -- Called by: _keep_line.
 
 begin;
@@ -30,7 +30,8 @@ begin
       and j.position >= v_first and j.status in ('queued', 'running')
     order by j.position limit 1;
     continue when _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 100
-      or not pg_try_advisory_xact_lock(v_place);
+      or not exists (select from _qwf.hash_locks h
+        where h.number = v_place & 16383 for update skip locked);
     v_last := pg_sequence_last_value('qwf.job_position');
     select j.position into v_first from qwf.jobs j
     where _qwf.line_of(j) is null and _qwf.band_of(j) is null and j.limit_place = v_place

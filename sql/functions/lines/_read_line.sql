@@ -4,7 +4,7 @@
 -- Guarantees: Only what the engine has written counts. What has lapsed is found again by _keep_line
 --   if that found it, and forgotten otherwise: a session that knows nothing claims in two small
 --   statements, see _pick_keyed.
--- Locks: advisory (place of a key with a long past), tried only.
+-- Locks: the row of a key with a long past in hash_locks, tried only.
 -- Called by: _walk_line.
 
 begin;

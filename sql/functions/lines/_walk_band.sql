@@ -2,9 +2,8 @@
 -- Purpose: Picks jobs of a band of a line, key by key, from the turn of the line round to it.
 -- Guarantees: Gives each key its share, and what is left then to the same keys. Counts the running
 --   jobs of a key under its lock only. Locks at most 100 keys, and those only that seem to have
---   room and a job: so a claim that stays open delays no other key, and the locks of all claims fit
---   into shared memory.
--- Locks: advisory (place of the key), tried only; queued jobs that nobody else has locked.
+--   room and a job: so a claim that stays open delays few other keys.
+-- Locks: the row of the key in hash_locks, tried only; queued jobs that nobody else has locked.
 -- Called by: _walk_line.
 
 begin;
@@ -44,9 +43,11 @@ begin
       exit when v_part > 2;
     end loop;
     v_keys := array(select k from unnest(v_keys) k
-        where k.starts is null and pg_try_advisory_xact_lock(k.place))
+        where k.starts is null and (select true from _qwf.hash_locks h
+          where h.number = k.place & 16383 for update skip locked))
       || array(select k from unnest(v_keys) k
-        where k.starts is not null and pg_try_advisory_xact_lock(k.place)
+        where k.starts is not null and (select true from _qwf.hash_locks h
+          where h.number = k.place & 16383 for update skip locked)
         limit v_round.startable);
     continue when v_keys = '{}';
     v_round := _qwf.pick_of_keys(v_round, p_band, v_keys,

@@ -2,7 +2,7 @@
 -- Purpose: Deletes the starts of keys that no longer count.
 -- Guarantees: 1000 at most, under the locks of the keys: a claim that counts the starts of a key
 --   has it locked, so this neither waits for a claim nor lets one wait.
--- Locks: advisory (place of the key), tried only; rows of limit_keys.
+-- Locks: the row of the key in hash_locks, tried only; rows of limit_keys.
 -- Called by: _tick_part.
 
 begin;
@@ -20,7 +20,8 @@ begin
     select o.name from (
       select e.name, e.ends_at from qwf.limit_keys e
       where e.ends_at < qwf.now() - interval '10 s' order by e.ends_at limit 1000) o
-    where pg_try_advisory_xact_lock(hashtextextended(o.name, 0))
+    where (select true from _qwf.hash_locks h
+      where h.number = hashtextextended(o.name, 0) & 16383 for update skip locked)
   ) ended
   where k.name = ended.name and k.ends_at < qwf.now();
   get diagnostics v_count = row_count;

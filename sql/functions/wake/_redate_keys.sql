@@ -3,7 +3,7 @@
 --   since, and nothing could start until it had come so far again.
 -- Guarantees: Such a start may be used again one period from now: never too early. At most 1000
 --   keys; one that a claim has locked is left for the next call.
--- Locks: advisory (place of the key), tried only; rows of limit_keys.
+-- Locks: the row of the key in hash_locks, tried only; rows of limit_keys.
 -- Called by: _redate_starts.
 
 begin;
@@ -24,7 +24,8 @@ begin
     join qwf.limits l on l.name = split_part(k.name, ':', 1) and l.keyed and l.starts is not null
     join qwf.limit_keys o on o.name = k.name
     where o.starts[1] > p_now + interval '1 s'
-      and pg_try_advisory_xact_lock(hashtextextended(k.name, 0))
+      and (select true from _qwf.hash_locks h
+        where h.number = hashtextextended(k.name, 0) & 16383 for update skip locked)
   )
   update qwf.limit_keys k set
     starts = array(select least(s, p_now) from unnest(k.starts) s order by 1 desc),

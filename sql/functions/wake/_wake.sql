@@ -1,13 +1,13 @@
 -- Deploy qwf:functions/wake/_wake
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
--- Guarantees: Writes no row and waits for nobody: rivals skip each other's picks by advisory
---   try-locks, which end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more
+-- Guarantees: Writes no row and waits for nobody: rivals skip each other's picks by locks
+--   that they only try, and that end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more
 --   workers fell asleep within the last four milliseconds (a busy fleet), they count as woken: they
 --   look again by themselves after five, and a NOTIFY in every commit would make producers queue
 --   for its lock. A worker that only renews its sleep is not counted as freshly asleep (see sleep).
 --   A lost wake-up costs the sleeper one poll. On a queue with placement pack the best workers come
 --   first, else those that fell asleep last.
--- Locks: advisory (7177, hash of the worker), tried only.
+-- Locks: the row of the sleeper in hash_locks, tried only.
 --   Of the queue of runs it only notes that runs may start: the caller's _apply_events serves them,
 --   or the next tick.
 -- Notifies: the channel of each sleeper picked.
@@ -56,7 +56,8 @@ begin
       limit 64
     ) asleep
     where (asleep.fresh < 2 or asleep.fresh < p_count)
-      and pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
+      and (select true from _qwf.hash_locks h
+        where h.number = hashtext(asleep.worker) & 4095 | 16384 for update skip locked)
     limit least(p_count, 16)
   ) picked;
 end $$;

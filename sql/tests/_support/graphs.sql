@@ -156,11 +156,12 @@ create function qwf_test.woken() returns text
 language sql stable
 as $$
   select string_agg(distinct s.worker, ', ' order by s.worker)
-  from pg_locks l join qwf.sleepers s on l.objid = (hashtext(s.worker)::bigint & 4294967295)::oid
-  where l.locktype = 'advisory' and l.classid = 7177 and l.pid = pg_backend_pid()
+  from qwf.sleepers s
+  join _qwf.hash_locks h on h.number = hashtext(s.worker) & 4095 | 16384
+  where h.xmax::text::bigint >= pg_current_xact_id()::xid::text::bigint  -- a savepoint's, too
 $$;
 comment on function qwf_test.woken() is
-  'Sleepers this transaction sends a NOTIFY at commit: their advisory locks tell.';
+  'Sleepers this transaction sends a NOTIFY at commit: their locks tell.';
 
 create function qwf_test.explains(p_sql text, p_detail text, p_description text) returns text
 language plpgsql
