@@ -24,7 +24,7 @@ REPAIR = (
 )
 
 Message = Mapping[str, Any]
-Progress = Callable[[float, str], None]
+Progress = Callable[[float, str], object]
 
 
 class Reply(NamedTuple):

@@ -40,8 +40,8 @@ begin
     cross join lateral (
       select case when shape.old like '%_implicit%' then '"_implicit" is not a reference'
             else '"_siblings" is not a reference' end as problem,
-        case when shape.old like '%_implicit%'
-          then 'write inputs as an object, {"name": value, ...}; a list of them takes references only'
+        case when shape.old like '%_implicit%' then
+          'write inputs as an object, {"name": value, ...}; a list of them takes references only'
           else 'depend on those nodes and read {"$from": "<node>.files"} of each' end as hint
       where shape.old is not null
       union all

@@ -28,9 +28,9 @@ begin
         'model', j.required_model, 'vram_mb', j.vram_mb, 'requires', j.requires));
   with found as materialized (
     select j.id, j.run_id, jsonb_build_object('queue', j.queue, 'project', j.project,
-        'model', j.required_model, 'vram_mb', j.vram_mb, 'requires', j.requires) as needs, (
-        select left(format('worker %s: %s', f.worker, f.reasons[1]), 500) from _qwf.why_unfit(j, p_now) f limit 1
-      ) as why
+        'model', j.required_model, 'vram_mb', j.vram_mb, 'requires', j.requires) as needs,
+      (select left(format('worker %s: %s', f.worker, f.reasons[1]), 500)
+      from _qwf.why_unfit(j, p_now) f limit 1) as why
     from qwf.find_unassignable(20) u join qwf.jobs j on j.id = u.id
     where u.waited >= interval '1 min'
       and not exists (

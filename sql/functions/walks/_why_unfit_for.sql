@@ -1,4 +1,4 @@
--- Deploy qwf:functions/read/_why_unfit_for
+-- Deploy qwf:functions/walks/_why_unfit_for
 -- Purpose: Returns what keeps a worker from taking a job: the filter of claim, in words.
 -- Guarantees: Empty exactly when _fits is true.
 -- Called by: _why_unfit.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/search/find_unassignable
+-- Deploy qwf:functions/late/find_unassignable
 -- Purpose: Finds queued jobs that no live worker of their queue could take, at the head of queues.
 -- Guarantees: Looks at the first look_at jobs of each queue, and at the first job of each priority
 --   and limit (_queue_heads), however many are queued. A job that nobody can take comes there in

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/read/_why_unfit
+-- Deploy qwf:functions/walks/_why_unfit
 -- Purpose: Returns what keeps the live workers of a queue from taking a job, the nearest miss
 --   first.
 -- Guarantees: Looks at 100 workers: those that lack least, by a count that is quick to make.
