@@ -20,6 +20,8 @@ create table qwf.alerts (
   last_error text,
   last_error_at timestamptz
 );
+create index alerts_set on qwf.alerts (name) where notify is null;
+create index alerts_named on qwf.alerts (hour_began) where notify is not null;
 comment on table qwf.alerts is
   'Rules: which events open an alert, and who gets a message. set_alert() writes them.';
 comment on column qwf.alerts.name is

@@ -249,3 +249,21 @@ def test_each_event_that_somebody_asked_for_is_told_or_counted(db: Db, seed: int
     for rule, many, own, asked in db.execute(UNTOLD).fetchall():
         assert many <= (own or asked or 0), f"{rule}: {many} closed, nobody was told"
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []
+
+
+def test_a_receiver_that_is_told_at_this_moment_is_not_forgotten(db: Db, dsn: str) -> None:
+    """The tick has found its rule; if prune() deleted it then, the message would never go out."""
+    ask = (ASKED, ("run_ended", "w", "ada", 1))
+    db.execute(*ask)
+    db.execute("select _qwf.number_and_match()")
+    db.execute("update qwf.open_alerts set closed_at = qwf.now(), close_at = null")
+    db.execute("update qwf.alerts set hour_began = hour_began - interval '3 days'")
+    db.execute(*ask)
+    with psycopg.connect(dsn) as tick:
+        tick.execute("select _qwf.number_and_match()")
+        db.execute("set lock_timeout = '5 s'")
+        db.execute("select qwf.prune()")
+    told = db.execute("select count(*), count(distinct a.name) from qwf.alert_messages m"
+                      " join qwf.alerts a on a.name = m.rule").fetchone()  # fmt: skip
+    assert told == (2, 1)
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []

@@ -15,14 +15,15 @@ returns text
 language sql stable
 as $$
   select case
+    when p_by in ('event', 'job', 'subject') and (starts_with(p_kind, 'question')
+        or not p_bad and p_kind in ('expired', 'cancelled'))
+      then coalesce('job ' || p_job, 'run ' || p_run, p_subject, '')
     when p_by = 'event' then p_seq::text
     when p_by = 'rule' then ''
     when starts_with(p_by, 'label.') then coalesce(left(p_labels ->> substr(p_by, 7), 500), '')
     when p_by = 'run' and p_run is not null then 'run ' || p_run
     when p_counts_as = 'alert_failed' then coalesce(p_names ->> 'alert', '')
-    when p_by = 'job' or p_by = 'subject' and (starts_with(p_kind, 'question')
-        or not p_bad and p_kind in ('expired', 'cancelled'))
-      then coalesce('job ' || p_job, 'run ' || p_run, p_subject, '')
+    when p_by = 'job' then coalesce('job ' || p_job, 'run ' || p_run, p_subject, '')
     when p_by in ('subject', 'run') then coalesce(p_subject, '')
     else coalesce(p_names ->> p_by, '') end
 $$;

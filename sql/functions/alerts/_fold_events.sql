@@ -24,17 +24,23 @@ declare
   v_paired text[] := array(select k.kind from _qwf.alert_kinds() k where k.ends <> '{}');
 begin
   return query
-  with happened as materialized (
-    select g.* from unnest(p_groups) g
-  ), term as materialized (
+  with term as materialized (
     select * from unnest(p_terms) with ordinality t (
       rule, kinds, ends, names, label, status, by, notify, children, more_than, within, pause,
       repeat, calm, place)
+  ), happened as materialized (  -- named: the place of the rule of the receiver that it names
+    select g.*, n.place as named
+    from unnest(p_groups) g left join term n on n.notify = g.names ->> 'notify'
+  ), applied as (  -- the rules of such receivers are the same, so one stands for all
+    select * from term t where t.notify is null
+    union all
+    (select * from term t where t.notify is not null limit 1)
   ), pair as materialized (
-    select t.place, b.bad, b.bad and t.more_than > 0 as many, h.events, h.first_seq, h.last_seq,
-      h.first_at, h.last_at, _qwf.alert_key(t.by, h.counts_as, b.bad, h.kind, h.last_seq, h.run_id,
+    select case when t.notify is null then t.place else h.named end as place, b.bad,
+      b.bad and t.more_than > 0 as many, h.events, h.first_seq, h.last_seq, h.first_at, h.last_at,
+      _qwf.alert_key(t.by, h.counts_as, b.bad, h.kind, h.last_seq, h.run_id,
         h.job_id, h.subject, h.names, h.labels) as key
-    from term t
+    from applied t
     cross join happened h
     cross join lateral (
       select coalesce(h.counts_as = any (t.kinds) and (h.counts_as <> 'run_ended'
@@ -43,7 +49,7 @@ begin
         or t.status = 'failed' and h.status = 'completed'))
       and (t.names = '{}' or h.names @> t.names)
       and (t.label is null or h.labels @> t.label)
-      and (t.notify is null or h.names ->> 'notify' = t.notify)
+      and (t.notify is null or h.named is not null)
       and (t.children or not h.child)
   ), folded as materialized (
     select p.place, p.key, max(p.last_seq) as last,

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/events/receiver_overview
--- Purpose: The receivers of messages that live agents have, or that a rule names.
+-- Purpose: The receivers of messages that live agents have, or that an administrator's rule names.
 -- Guarantees: Names alone: where a receiver leads is in qwf.toml of its box.
 
 begin;
@@ -14,7 +14,9 @@ select
       and w.labels ->> ('receiver.' || n.receiver) = 'true'
     order by w.host) as hosts,
   array(
-    select a.name from qwf.alerts a where a.rule #>> '{do,receiver}' = n.receiver
+    select a.name from qwf.alerts a
+    where a.notify is null and a.rule #>> '{do,receiver}' = n.receiver
+      or a.name = 'qwf.notify.' || n.receiver
     order by a.name) as rules,
   (
     select max(m.created_at) from qwf.alert_messages m where m.receiver = n.receiver) as sent_at
@@ -26,9 +28,10 @@ from (
     and starts_with(l.key, 'receiver.') and l.value = 'true'
   union
   select a.rule #>> '{do,receiver}' from qwf.alerts a
-  where a.rule #> '{do,receiver}' is not null) n;
+  where a.notify is null and a.rule #> '{do,receiver}' is not null) n;
 comment on view qwf.receiver_overview is
-  'The receivers that live agents of queue qwf.alerts have, or that a rule names: '
+  'The receivers that live agents of queue qwf.alerts have, or that a rule of an administrator '
+  'names: '
   'select receiver from qwf.receiver_overview where hosts = ''{}'' lists those that nobody has.';
 comment on column qwf.receiver_overview.receiver is 'Its name.';
 comment on column qwf.receiver_overview.hosts is

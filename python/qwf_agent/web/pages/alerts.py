@@ -20,7 +20,7 @@ select a.* from qwf.alert_details a
 where a.closed_at > (select qwf.now()) - interval '7 days'
 order by a.closed_at desc limit %(most)s
 """
-RULES = "select r.* from qwf.alert_overview r order by r.name limit %(most)s"
+RULES = "select r.* from qwf.alert_overview r order by r.by_producers, r.name limit %(most)s"
 RECEIVERS = "select r.* from qwf.receiver_overview r order by r.receiver limit 100"
 MESSAGES = """
 select m.* from qwf.message_overview m order by m.created_at desc limit 10
