@@ -19,9 +19,10 @@ create table qwf.queues (
   expect jsonb check (jsonb_typeof(expect) = 'object'),
   created_at timestamptz not null default clock_timestamp()
 );
-insert into qwf.queues (name, placement) values
-  ('cpu', 'spread'), ('gpu', 'spread'), ('llm', 'pack'), ('default', 'spread'),
-  ('qwf.runs', 'spread');  -- the engine serves it: runs that wait in line
+insert into qwf.queues (name, placement, timeout) values
+  ('cpu', 'spread', null), ('llm', 'pack', null), ('default', 'spread', null),
+  ('gpu', 'spread', '366 days'),  -- no limit: watchdogs of the card end what hangs, and not renders
+  ('qwf.runs', 'spread', null);  -- the engine serves it: runs that wait in line
 
 comment on table qwf.queues is
   'Queues that workers can serve; cpu, gpu, llm and default exist from the start, and so does '
