@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from qwf_agent.look import strict_json
+from qwf_agent.look import masking, strict_json
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.look.values import MAX_DIGITS
 
@@ -43,6 +43,15 @@ def pretty(value: Any) -> str:
     """The value as JSON for people: members and elements below each other, and an escape for each
     character that a reader could not see. Raises ValueError as write does."""
     return "".join(_pieces(value, indent=True))
+
+
+def editable(text: str | None) -> str | None:
+    """The JSON text as a field of a form begins with: exact, its secrets hidden. None if there is
+    none, or if Python cannot read it exactly. `actions` puts the secrets back."""
+    try:
+        return None if text is None else pretty(masking.masked(read(text)))
+    except ValueError:
+        return None
 
 
 def number(digits: str) -> int | Decimal:

@@ -6,7 +6,9 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.look import masking
 from qwf_agent.look.draw import alerts
+from qwf_agent.web.forms import exact_json
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Page
 
@@ -20,7 +22,10 @@ select a.* from qwf.alert_details a
 where a.closed_at > (select qwf.now()) - interval '7 days'
 order by a.closed_at desc limit %(most)s
 """
-RULES = "select r.* from qwf.alert_overview r order by r.by_producers, r.name limit %(most)s"
+RULES = """
+select r.*, r.rule::text as stored from qwf.alert_overview r
+order by r.by_producers, r.name limit %(most)s
+"""
 RECEIVERS = "select r.* from qwf.receiver_overview r order by r.receiver limit 100"
 MESSAGES = """
 select m.* from qwf.message_overview m order by m.created_at desc limit 10
@@ -35,7 +40,7 @@ PLACES = {
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """Alerts, the open ones first, the rules, and the receivers."""
     rules = [
-        {**rule, "hears": alerts.hears(rule["rule"]), "asked": _as_given(rule["rule"])}
+        {**rule, "hears": alerts.hears(rule["rule"]), "asked": _as_given(rule["stored"])}
         for rule in await look.rows(RULES, most=MOST)
     ]
     by = {rule["name"]: rule["rule"].get("by") for rule in rules}
@@ -59,10 +64,13 @@ def _shown(row: dict[str, Any], by: dict[str, Any]) -> dict[str, Any]:
     return {**alerts.told(row), "path": path if named else None}
 
 
-def _as_given(rule: dict[str, Any]) -> dict[str, Any]:
-    """A rule as set_alert() takes it: durations in seconds as texts."""
+def _as_given(stored: str) -> str:
+    """A rule as set_alert() takes it, for a field: durations in seconds as texts."""
     times = ("within", "for", "repeat", "calm")
-    return {key: f"{value:g} s" if key in times and value else value for key, value in rule.items()}
+    rule = masking.masked(exact_json.read(stored))
+    return exact_json.pretty(
+        {key: f"{value} s" if key in times and value else value for key, value in rule.items()}
+    )
 
 
 PAGES = (Page("/alerts", "alerts.html", read, every_s=5),)

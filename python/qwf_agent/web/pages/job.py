@@ -276,12 +276,7 @@ def shown(row: Mapping[str, Any]) -> dict[str, Any]:
 def editable(text: str | None) -> str | None:
     """The arguments of a job, exact, for a field to change them, with its secrets hidden; None if
     they are too long."""
-    if text is None or len(text) > MOST_TEXT:
-        return None
-    try:
-        return exact_json.pretty(masking.masked(exact_json.read(text)))
-    except ValueError:  # a number that is longer than Python reads
-        return None
+    return exact_json.editable(text) if text is None or len(text) <= MOST_TEXT else None
 
 
 def strip(job: Mapping[str, Any]) -> list[dict[str, Any]]:

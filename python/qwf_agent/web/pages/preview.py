@@ -10,14 +10,14 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import psycopg
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from qwf_agent.look import values
+from qwf_agent.look import masking, values
 from qwf_agent.web.drawings.differences import Line, differences
 from qwf_agent.web.forms import exact_json, pasted
 from qwf_agent.web.forms.pasted import Pasted
@@ -104,18 +104,25 @@ _GRAPHS = Graphs()
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
-    """The empty form, or one with a definition that is registered."""
-    text = ""
-    for kind in ("workflow", "pipeline"):
+    """The empty form, or one with a definition that is registered, its secrets hidden."""
+    opened, text = _opened(request), ""
+    if opened is not None:
+        stored = await look.value(DEFINITION, **opened)
+        if stored is None:
+            raise NotFoundError(f"there is no {opened['kind']} {opened['name'][:200]}")
+        text = exact_json.editable(stored) or stored
+    return _shown(request, text)
+
+
+def _opened(request: Request) -> dict[str, Any] | None:
+    """The version that the address names: the form begins with it."""
+    for kind in ("pipeline", "workflow"):
         if name := request.query_params.get(kind, "").replace("\0", ""):
             version = request.query_params.get("version", "")
             digits = version.isascii() and version.isdecimal()
             number = min(int(version[:20]), LAST_VERSION) if digits else None
-            stored = await look.value(DEFINITION, kind=kind, name=name, version=number)
-            if stored is None:
-                raise NotFoundError(f"there is no {kind} {name[:200]}")
-            text = _pretty(stored)
-    return _shown(text)
+            return {"kind": kind, "name": name, "version": number}
+    return None
 
 
 async def take(request: Request, look: Look, form: FormData, call: Call) -> dict[str, Any]:
@@ -123,9 +130,9 @@ async def take(request: Request, look: Look, form: FormData, call: Call) -> dict
     text = str(form.get("text", "")).replace("\r\n", "\n")
     wanted = form.get("register")
     if not isinstance(wanted, str):
-        return await _preview(look, text)
+        return await _preview(request, look, text)
     look.fresh_s = 0.0  # what is compared must be what is stored now
-    found = await _preview(look, text)
+    found = await _preview(request, look, text)
     if form.get("seen") != found["seen"]:
         return {**found, "why": "Not registered: the text, or a version in the database, is not"
                 " the one that you looked at. Look at it again."}  # fmt: skip
@@ -133,7 +140,7 @@ async def take(request: Request, look: Look, form: FormData, call: Call) -> dict
     if one is None or one.problems or one.waits_for or found["problems"]:
         return {**found, "why": "Not registered: look at what is said about it below."}
     outcome = await call(f"register_{one.pasted.kind}", {"definition": one.pasted.written})
-    return {**await _preview(look, text), "why": None if outcome.done else outcome.said}
+    return {**await _preview(request, look, text), "why": None if outcome.done else outcome.said}
 
 
 async def read_graph(request: Request, look: Look) -> dict[str, Any]:
@@ -141,14 +148,19 @@ async def read_graph(request: Request, look: Look) -> dict[str, Any]:
     return drawn(_GRAPHS.find(request.path_params["key"]), request.query_params.getlist("open"))
 
 
-async def _preview(look: Look, text: str) -> dict[str, Any]:
+async def _preview(request: Request, look: Look, text: str) -> dict[str, Any]:
     """All that can be said about the text, read-only."""
     definitions, problems = await asyncio.to_thread(pasted.read, text)
+    for at, given in enumerate(definitions):
+        try:
+            definitions[at] = await _with_secrets(request, look, given)
+        except masking.MaskLeftError as error:
+            problems.append(f"{given.kind} {given.name}: {error}")
     previews = [Previewed(one) for one in definitions]
     pipelines = {
         one.name: one.content for one in definitions if one.kind == "pipeline" and one.name
     }
-    found = _shown(text, previews, problems, asked=True)
+    found = _shown(request, text, previews, problems, asked=True)
     try:
         for one in previews:
             await _compare(look, one)
@@ -166,6 +178,19 @@ async def _preview(look: Look, text: str) -> dict[str, Any]:
     for one in previews:
         await asyncio.to_thread(_explain, one)
     return {**found, "problems": problems, "seen": _digest(text, previews)}
+
+
+async def _with_secrets(request: Request, look: Look, one: Pasted) -> Pasted:
+    """The definition with the secrets of the version that was opened, else of the current one, in
+    the place of their masks. Raises MaskLeftError."""
+    if not masking.may_have_mask(one.written):
+        return one
+    given, opened = {"kind": one.kind, "name": one.name, "version": None}, _opened(request)
+    if opened is not None and (opened["kind"], opened["name"]) == (one.kind, one.name):
+        given = opened
+    stored = await look.value(DEFINITION, **given)
+    content = masking.unmasked(one.content, exact_json.read(stored or "null"))
+    return replace(one, content=content, written=exact_json.write(content))
 
 
 async def _compare(look: Look, one: Previewed) -> None:
@@ -226,10 +251,14 @@ def _explain(one: Previewed) -> None:
 
 
 def _shown(
-    text: str, previews: Iterable[Previewed] = (), problems: Iterable[str] = (), asked: bool = False
-) -> dict[str, Any]:
+    request: Request, text: str, previews: Iterable[Previewed] = (), problems: Iterable[str] = (),
+    asked: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    opened = _opened(request)
+    of = {opened["kind"]: opened["name"], "version": opened["version"]} if opened else {}
     return {"text": text, "previews": list(previews), "problems": list(problems), "broken": [],
-            "asked": asked, "seen": "", "why": None, "path": PATH, "key": _key}  # fmt: skip
+            "asked": asked, "seen": "", "why": None, "path": PATH, "opened": of,
+            "key": _key}  # fmt: skip
 
 
 def _key(one: Pasted) -> str:
@@ -240,13 +269,6 @@ def _digest(text: str, previews: Iterable[Previewed]) -> str:
     """Stands for what a person has looked at: the text, and the versions it was compared with."""
     versions = [[_key(one.pasted), one.current] for one in previews]
     return hashlib.sha256(json.dumps([text, versions]).encode()).hexdigest()
-
-
-def _pretty(stored: str) -> str:
-    try:
-        return exact_json.pretty(exact_json.read(stored))
-    except ValueError:  # a number that cannot be read exactly
-        return stored
 
 
 PAGES = (Page(PATH, "preview.html", read, take=take),)

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings.differences import differences
+from qwf_agent.web.forms import exact_json
 from qwf_agent.web.pages import run_compare, run_timeline, tracked
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
@@ -70,7 +71,7 @@ order by t.try desc
 limit 100
 """
 CONTEXT = """
-select jsonb_pretty(r.context) as context, r.context as parsed
+select r.context::text as stored, r.context as parsed
 from qwf.run_details r
 where r.id = %(run)s::bigint
 """
@@ -170,6 +171,7 @@ async def _show_definition(
     changed = await look.rows(CHANGED, run=run["id"])
     return {
         "context": context,
+        "again": exact_json.editable(context["stored"] if context else None),
         "changed": [
             {**row, "lines": await differences(row["definition"], row["newest"])} for row in changed
         ],

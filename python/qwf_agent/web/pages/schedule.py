@@ -9,7 +9,6 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.look import masking
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings import firing_bars
 from qwf_agent.web.forms import exact_json
@@ -32,7 +31,9 @@ CHANGED = (
 )
 MOST_TIMES = 400  # of a plan, each on a line
 ONE = """
-select s.*, s.every::text as every_text, extract(epoch from s.next_in) as next_s,
+select s.*, s.every::text as every_text, s.args::text as stored_args,
+  s.options::text as stored_options, s.expect::text as stored_expect,
+  extract(epoch from s.next_in) as next_s,
   array(select t.due_at from qwf.due_times(s.name, 10) t) as times
 from qwf.schedule_overview s
 where s.name = %(name)s
@@ -117,13 +118,14 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 def _change(schedule: dict[str, Any] | None) -> dict[str, str] | None:
-    """The first values of the form that changes it; None if the form cannot say when it is due."""
+    """The first values of the form that changes it; None if the form cannot say when it is due, or
+    cannot hold a number."""
     if schedule is None or schedule["backfill_of"] or schedule["minute"] is not None:
         return None
-    texts = {
-        name: exact_json.pretty(masking.masked(schedule[name])) if schedule[name] else ""
-        for name in ("args", "options", "expect")
-    }
+    stored = {name: schedule[f"stored_{name}"] for name in ("args", "options", "expect")}
+    texts = {name: exact_json.editable(text) or "" for name, text in stored.items()}
+    if any(stored[name] and not text for name, text in texts.items()):
+        return None
     given = {name: str(schedule[name] or "") for name in CHANGED}
     return (
         given

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import psycopg
 from psycopg import sql
 
+from qwf_agent.look import masking
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.servers import PageServer, PageStandby
 from qwf_agent.web.reads.stored_graphs import STORED, Document, StoredGraphs
@@ -57,8 +58,14 @@ class ShownStatement:
 
     @property
     def text(self) -> str:
-        """The statement as a person can paste it into psql."""
-        return written(self.query, self.params)
+        """The statement as a person can paste it into psql, without secrets of JSON in it."""
+        hidden = {
+            name: masking.masked_start(value)
+            if isinstance(value, str) and value.lstrip().startswith(("{", "["))
+            else value
+            for name, value in self.params.items()
+        }
+        return written(self.query, hidden)
 
 
 class Database:

@@ -27,13 +27,20 @@ SURE = "sure"  # a field that says that a loss is meant
 NUL = "nothing was changed: a text has a NUL character, which Postgres cannot store; leave it out"
 MAX_NOTICES = 3
 LOSSES = "select * from qwf.losses(value => %(value)s::interval, queue => %(queue)s)"
+OF_RUN = "of_run"  # the run whose context a form began with
 # Where the secrets are that a page hides in the fields of a form.
 STORED: dict[str, LiteralString] = {
     "retry_job": "select j.inputs::text as args from qwf.job_details j"
     " where j.id = %(job_id)s::bigint",
-    "create_schedule": "select s.args::text as args, s.options::text as options"
-    " from qwf.schedule_overview s where s.name = %(name)s",
+    "create_schedule": "select s.args::text as args, s.options::text as options,"
+    " s.expect::text as expect from qwf.schedule_overview s where s.name = %(name)s",
+    "enqueue_run": "select r.context::text as context from qwf.run_details r"
+    " where r.id = %(of_run)s::bigint",
+    "retry_run": "select r.context::text as context from qwf.run_details r"
+    " where r.id = %(run_id)s::bigint",
+    "set_alert": "select a.rule::text as rule from qwf.alert_overview a where a.name = %(name)s",
 }
+ANSWERS = ("answer_job", "submit_input")  # what a person says: no page begins it with a mask
 MAY_BE_EMPTY = {("change_job", "notify")}  # an empty text means something: nobody
 MOST_LOST = 100_000  # jobs that qwf.losses() counts
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
@@ -208,7 +215,7 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
     given: dict[str, tuple[str, Any]] = {}
     for key in dict.fromkeys(form.keys()):
         owner, dot, _ = key.partition(".")
-        if key in ("csrf", "back", SURE) or (dot and owner != action and owner in ACTIONS):
+        if key in ("csrf", "back", SURE, OF_RUN) or (dot and owner != action and owner in ACTIONS):
             continue
         name = key.removeprefix(f"{action}.")
         if name.endswith("-none") and (name := name.removesuffix("-none")) in known.arguments:
@@ -335,13 +342,17 @@ async def _with_secrets(action: str, form: FormData, person: Person) -> FormData
     """A form with the secrets that its page has hidden in what it began with. Raises ValueError if
     one is not known, psycopg.Error."""
     hidden = [
-        name for name in ("args", "options") if masking.may_have_mask(str(form.get(name, "")))
+        name
+        for name, kind in ACTIONS[action].arguments.items()
+        if kind == "jsonb" and masking.may_have_mask(str(form.get(name, "")))
     ]
-    if action not in STORED or not hidden:
+    if action in ANSWERS or not hidden:
         return form
-    given = {name: form.get(name) for name in ("job_id", "name")}
-    async with connections.connect(person.dsn) as conn:
-        found = await (await conn.execute(STORED[action], given)).fetchall()
+    given = {name: form.get(name) for name in ("job_id", "run_id", "name", OF_RUN)}
+    found = []
+    if action in STORED:
+        async with connections.connect(person.dsn) as conn:
+            found = await (await conn.execute(STORED[action], given)).fetchall()
     fields = [(key, value) for key, value in form.multi_items() if key not in hidden]
     for name in hidden:
         text = (found[0].get(name) if found else None) or "null"

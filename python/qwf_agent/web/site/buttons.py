@@ -13,7 +13,9 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from psycopg import sql
 
+from qwf_agent.look import masking
 from qwf_agent.web.site import actions
+from qwf_agent.web.site.templating import exact
 from qwf_agent.web.site.templating import shown as _text
 
 # Buttons that say what they do it to.
@@ -65,7 +67,7 @@ def hidden(context: Context, given: Mapping[str, Any] | None = None) -> Markup:
     return Markup(  # noqa: S704
         "".join(
             [
-                f'<input type="hidden" name="{_text(name)}" value="{_text(value)}">\n'
+                f'<input type="hidden" name="{_text(name)}" value="{exact(value)}">\n'
                 for values in (common, given or {})
                 for name, value in values.items()
                 if value is not None
@@ -92,20 +94,23 @@ def deed(action: str, label: str, given: Mapping[str, Any]) -> str:
 
 
 def statement_of(action: str, arguments: Mapping[str, Any]) -> str:
-    """The statement of a button, to paste into psql."""
+    """The statement of a button, to paste into psql; it says so if a secret in it is hidden."""
     types = actions.ACTIONS[action].arguments
     given = ", ".join(
         f"{name} => {_literal(value)}::{types[name]}"
         for name, value in arguments.items()
         if value is not None
     )
-    return f"select * from qwf.{action}({given});"  # noqa: S608 - shown, never sent
+    hint = f" -- write the secrets for {masking.MASK}" if masking.MASK in given else ""
+    return f"select * from qwf.{action}({given});{hint}"  # noqa: S608 - shown, never sent
 
 
 def _literal(value: Any) -> str:
     """A value in SQL; those of most buttons without the detour over a composed statement."""
     if type(value) is int and value >= 0:
         return str(value)
+    if type(value) is str and value.startswith(("{", "[")):
+        value = masking.masked_start(value)
     if type(value) is str and value.isprintable() and "'" not in value and "\\" not in value:
         return f"'{value}'"
     return sql.Literal(value).as_string(None)

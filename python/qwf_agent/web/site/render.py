@@ -25,7 +25,7 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import buttons
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.page import Page, Undo
-from qwf_agent.web.site.templating import Templates, finalized
+from qwf_agent.web.site.templating import Templates, exact, finalized
 from qwf_agent.web.site.terms import TERMS
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -238,6 +238,7 @@ _ENVIRONMENT.globals |= {
 _ENVIRONMENT.filters |= {
     "length": length,
     "as_json": as_json,
+    "exact": exact,
     "log_lines": log_lines.read,
     "arguments": lambda value: query.in_words(masking.masked(value)),
     "size": words.size,

@@ -7,6 +7,8 @@ out here.
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -32,6 +34,29 @@ def shown(value: Any) -> str:
     if kind is int:
         return str(value)
     return escape(finalized(value))
+
+
+def exact(value: Any) -> str:
+    """A value as a field of a form has it, escaped: it is sent back, so not a character changes.
+    Unseen characters are written as references."""
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, timedelta):
+        value = f"{value // timedelta(microseconds=1) / Decimal(10**6):f} s"
+    return escape("" if value is None else value).translate(_REFERENCES)
+
+
+class _References(dict[int, str]):
+    """The reference of each unseen character, worked out at its first use. To browsers those from
+    0x80 to 0x9f mean other characters, so they stay as they are."""
+
+    def __missing__(self, code: int) -> str:
+        seen = visible(chr(code)) == chr(code) or 0x80 <= code < 0xA0
+        self[code] = chr(code) if seen else f"&#{code};"
+        return self[code]
+
+
+_REFERENCES = _References()
 
 
 def finalized(value: Any) -> Any:
