@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,19 @@ def test_a_photograph_answers_a_question(visit: Visit, db: Db, tmp_path: Path) -
         (b"<html>", "a.png", 422),
         (JPEG, "a.png", 303),
         (b"%PDF-", "a.pdf", 422),
+        (JPEG + bytes(60_000_000), "a.jpg", 303),
         (b"\xff\xd8\xff" + bytes(inbox.MOST_BYTES), "a.jpg", 413),
     ],
-    ids=["empty", "no picture", "another picture", "not accepted", "too large"],
+    ids=["empty", "no picture", "another picture", "not accepted", "60 MB", "too large"],
 )
 def test_what_is_no_picture_or_too_large_is_refused(
     visit: Visit, db: Db, tmp_path: Path, content: bytes, name: str, status: int
 ) -> None:
     """Nothing of it stays. A picture gets the suffix of its content."""
     job = asking.ask(db, widget="file", accept="image/*")
-    assert upload(visit("operator", inbox=tmp_path), job, content, name).status_code == status
+    answer = upload(visit("operator", inbox=tmp_path), job, content, name)
+    assert answer.status_code == status
+    assert status != 413 or answer.text == "a file has at most 64 MB\n"
     assert [file.suffix for file in tmp_path.iterdir()] == ([".jpg"] if status == 303 else [])
 
 
@@ -79,6 +83,46 @@ def test_only_who_may_answer_uploads_and_only_with_the_token_of_the_form(
     assert upload(operator, other, JPEG).status_code == 409
     assert upload(operator, 99, JPEG).status_code == 404
     assert upload(visit("operator"), job, JPEG).status_code == 404
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("file_first", [True, False])
+def test_a_body_without_an_end_is_refused_while_it_comes(
+    visit: Visit, db: Db, tmp_path: Path, file_first: bool
+) -> None:
+    """Through the whole application: it reads no further than a file may be long, keeps nothing of
+    it in memory, and leaves nothing in the folder."""
+    job = asking.ask(db, widget="file")
+    client = (visitor := visit("operator", inbox=tmp_path)).client
+    assert "accept=" not in visitor.text(f"/inputs/{job}"), "a file question need not say a kind"
+    part = '--b\r\nContent-Disposition: form-data; name="{}"{}\r\n\r\n'
+    token = "" if file_first else part.format("csrf", "") + visitor.csrf() + "\r\n"
+    block, sent, answers = bytes(1 << 20), 0, []
+    cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    headers = {"host": "127.0.0.1", "cookie": cookies, "sec-fetch-site": "same-origin",
+               "content-type": "multipart/form-data; boundary=b"}  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        nonlocal sent
+        sent += 1
+        start = (token + part.format("file", '; filename="a.bin"')).encode()
+        return {"type": "http.request", "body": start if sent == 1 else block, "more_body": True}
+
+    async def send(message: dict[str, Any]) -> None:
+        answers.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": f"/inputs/{job}/upload", "root_path": "",
+        "query_string": b"", "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
+        "scheme": "http", "http_version": "1.1", "raw_path": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }  # fmt: skip
+    tracemalloc.start()
+    client.portal.call(client.app, scope, receive, send)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (answers[0]["status"], sent <= 67) == (403 if file_first else 413, True)
+    assert most < 16 << 20
     assert list(tmp_path.iterdir()) == []
 
 

@@ -156,13 +156,17 @@ class Guard:
             why, status = refused
             await PlainTextResponse(why + "\n", status)(scope, receive, with_headers)
             return
-        await self.app(scope, _bounded(receive), with_headers)
+        path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
+        bound = (MOST_BODY, BODY_S)
+        if uploading.PATH.fullmatch(path):  # written to the disk while it comes
+            bound = (uploading.MOST_BODY, uploading.LONGEST_S)
+        await self.app(scope, _bounded(receive, *bound), with_headers)
 
 
-def _bounded(receive: Receive) -> Receive:
-    """Receives a body of at most MOST_BODY bytes within BODY_S; a longer one is answered with 413,
-    a slower one with 408."""
-    received, whole, until = 0, False, time.monotonic() + BODY_S
+def _bounded(receive: Receive, most: int, longest_s: float) -> Receive:
+    """Receives a body of at most `most` bytes within `longest_s`; a longer one is answered with
+    413, a slower one with 408."""
+    received, whole, until = 0, False, time.monotonic() + longest_s
 
     async def receive_some() -> Message:
         nonlocal received, whole
@@ -171,11 +175,11 @@ def _bounded(receive: Receive) -> Receive:
         try:
             message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
         except asyncio.TimeoutError:
-            raise HTTPException(408, f"the request was not whole after {BODY_S:.0f} s") from None
+            raise HTTPException(408, f"the request was not whole after {longest_s:.0f} s") from None
         whole = not message.get("more_body", False)
         received += len(message.get("body", b""))
-        if received > MOST_BODY:
-            raise HTTPException(413, f"at most {MOST_BODY} bytes")
+        if received > most:
+            raise HTTPException(413, f"at most {most} bytes")
         return message
 
     return receive_some

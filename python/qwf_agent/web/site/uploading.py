@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -22,13 +23,15 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import access, inbox, render
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.handlers import OUT_OF_DATE, Site
-from qwf_agent.web.site.inbox import Upload, UploadRefused
+from qwf_agent.web.site.inbox import MOST_BYTES, Upload, UploadRefused
 from qwf_agent.web.site.page import NotFoundError
 
 log = logging.getLogger("qwf_agent.web")
 ACTION = "answer_job"
 AT_ONCE, LONGEST_S = 4, 600.0
 LONGEST_FIELD, MOST_PARTS = 1000, 40
+PATH = re.compile(r"/inputs/[0-9]+/upload")
+MOST_BODY = MOST_BYTES + 3 * LONGEST_FIELD * MOST_PARTS  # a file, and the other parts of its form
 _places = anyio.CapacityLimiter(AT_ONCE)
 
 
