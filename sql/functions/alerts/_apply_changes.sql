@@ -6,7 +6,7 @@
 --   alerts for each change. Times count from now, not from the event: what got its number late is
 --   told, too. An alert opens when more than more_than events have happened within `within`. The
 --   first message is due after `for`. One that opens again less than `repeat` after its last
---   message is silent until then. If an alert is erased or pruned at the same moment, a new one
+--   message is silent until then, unless it is a question. If an alert is erased or pruned at the same moment, a new one
 --   counts the events. A good end never puts off a close; a question has no calm time.
 -- Locks: the alerts; the caller has locked the row of event_numbers.
 -- Called by: _try_rules.
@@ -56,7 +56,8 @@ begin
           case when o.closed_at is null then o.told else 0 end,
           case when o.closed_at is null then o.first_at else c.first_bad end,
           case when o.closed_at is null then o.first_seq else c.first_seq end,
-          case when n.opens then greatest(p_now + c.pause, o.sent_at + c.repeat)
+          case when n.opens then greatest(p_now + c.pause,
+              case when c.kind <> 'question_asked' then o.sent_at + c.repeat end)
             else o.send_at end,
           case when not n.opens or not c.paired then p_now + c.within
             when c.good_last then p_now + c.calm end

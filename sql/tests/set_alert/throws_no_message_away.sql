@@ -1,7 +1,7 @@
 -- What is due and was not told stays open: while the hour is full, while its rule raises, and in a
 -- tick that takes longer than `within`. What waits through a whole hour stands in its storm.
 begin;
-select plan(13);
+select plan(14);
 
 create function pg_temp.happens(p_times int, p_kind text default 'run_ended', p_subject text
   default 'w') returns void language sql as $$
@@ -58,6 +58,16 @@ select results_eq('select pg_temp.told()', array['own open 1'],
   'no tick came between: it was due before it was over');
 select qwf.tick();
 select results_eq('select pg_temp.told()', array['own open 1', 'own resolved 1'], 'which is told next');
+select qwf.set_alert('own', '{"when": ["question_asked"], "do": {"task": "page"}}');
+select qwf.enqueue('ask');
+create temp table asked as select max(id) as job from qwf.jobs;
+create function pg_temp.answers(p_kind text) returns void language sql as $$
+  insert into _qwf.event_log (at, kind, job_id) select qwf.now(), p_kind, job from asked;
+  select qwf.tick() $$;
+select pg_temp.answers('question_asked'), pg_temp.answers('question_answered'),
+  qwf_test.travel('1 min'), qwf.tick(), pg_temp.answers('question_asked');
+select results_eq('select pg_temp.told()', array['own open 1'],
+  'a job that asks again is told, however soon');
 select qwf.set_alert('own', '{"when": ["lost"], "within": 0.0001, "do": {"task": "page"}}');
 select is(rule -> 'within', '0.001', 'no time is rounded to none') from qwf.alerts
 where name = 'own';
