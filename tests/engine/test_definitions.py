@@ -192,6 +192,37 @@ def test_registering_tells_of_unknown_widgets_and_their_keys(db: Connection) -> 
     ]
 
 
+def test_registering_tells_of_a_skip_if_that_reads_what_may_be_skipped(db: Connection) -> None:
+    told: list[str] = []
+    db.add_notice_handler(
+        lambda n: told.append(f"{n.message_primary}; {n.message_detail}; {n.message_hint}")
+    )
+    nodes = [
+        {"id": "a", "skip_if": {"$from": "pipeline.x"}},
+        {"id": "b", "depends_on": ["a"], "skip_if": {"$from": "a.done"}},
+        {"id": "c", "depends_on": ["a"], "skip_if": {"$from": "a.done", "$default": False}},
+        {"id": "d", "depends_on": ["a"], "skip_if": {"$coalesce": [{"$from": "a.done"}, False]}},
+        {"id": "e", "depends_on": ["a", "d"], "inputs": {"y": {"$from": "a.done"}}},
+    ]
+    assert register(db, "pipeline", {"name": "p", "nodes": nodes}) is None
+    one = {"$from": "t1.path", "$eq": "2"}
+    steps = [
+        {"id": "t1", "kind": "input", "widget": "choose_one", "target": "path", "options": ["1"]},
+        {"id": "t2", "kind": "input", "widget": "choose_one", "target": "path", "options": ["1"],
+         "depends_on": ["t1"], "skip_if": one},
+        {"id": "s", "kind": "pipeline", "pipeline": "p", "inputs": {"x": True},
+         "depends_on": ["t1", "t2"], "skip_if": {"$from": "t2.path", "$eq": "2"}},
+    ]  # fmt: skip
+    assert register(db, "workflow", {"name": "w", "steps": steps}) is None
+    hint = 'give the reference a "$default": the value if that was skipped'
+    assert told == [
+        "skip_if of b reads a, which may be skipped itself; "
+        f'then "a.done" leads nowhere, and b fails; {hint}',
+        "skip_if of s reads t2, which may be skipped itself; "
+        f'then "t2.path" leads nowhere, and s fails; {hint}',
+    ]
+
+
 def test_a_named_version_says_that_its_pipelines_have_changed(db: Connection) -> None:
     told: list[str] = []
     pipeline = {"name": "p", "nodes": [{"id": "a", "node": "a"}]}

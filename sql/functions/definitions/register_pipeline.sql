@@ -5,7 +5,8 @@
 -- Locks: definitions until commit, so that registrations run one after the other.
 -- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
 --   repeatable read and its snapshot is older than another registration of the name; a WARNING
---   names each workflow that no longer fits.
+--   names each workflow that no longer fits, and a NOTICE each skip_if that reads what may be
+--   skipped.
 
 begin;
 
@@ -26,6 +27,7 @@ begin
   perform _qwf.take_lock('definitions');
   perform _qwf.raise_problems('QW003', 'invalid pipeline definition',
     array(select p from _qwf.pipeline_problems(register_pipeline.definition) p));
+  perform _qwf.notice_doubts(v_definition -> 'nodes');
 
   select p.version into v_before
   from qwf.pipelines p where p.name = v_definition ->> 'name' and p.current;

@@ -6,7 +6,7 @@
 -- Locks: definitions until commit, so that registrations run one after the other.
 -- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
 --   repeatable read and its snapshot is older than another registration of the name; a NOTICE names
---   each widget that is unknown.
+--   each widget that is unknown, and each skip_if that reads what may be skipped.
 
 begin;
 
@@ -52,7 +52,7 @@ begin
       select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p);
   end if;
   perform _qwf.raise_problems('QW003', 'invalid workflow definition', v_problems);
-  perform _qwf.notice_widgets(v_definition);
+  perform _qwf.notice_doubts(v_definition -> 'steps');
 
   v_version := _qwf.store_workflow(v_definition, v_names, v_child_names);
   if not exists (

@@ -2,7 +2,7 @@
 -- Purpose: Returns the segments of the path of a $from as a definition writes it.
 -- Guarantees: Null for a malformed path, and for the forms that only compiled references have.
 -- Called by: _absolute_reference, _context_needs, _due_problems, _expression_problems,
---   _pipeline_reference_problems, _reference_problems.
+--   _notice_doubts, _pipeline_reference_problems, _reference_problems.
 
 begin;
 
