@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from qwf_agent.cli import follow, read
+from qwf_agent.look import query
 from qwf_agent.system.log_pipe import last_writing
 from support.welcome import Cli
 
@@ -449,3 +450,37 @@ def followed(parts: list[str], last: str, kept: int, log: str) -> str:
             printed.print_live(1, len(live.encode()), live[-kept:])
         printed.print_rest(1, log)
     return "".join(out)
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored", "note"),
+    [
+        ("1.10", "1.1", "1.10 is stored as the number 1.1; a text is written '\"1.10\"'"),
+        ("123e4", "1230000.0", "123e4 is stored as the number 1230000.0"),
+        ("-0", "0", "-0 is stored as the number 0"),
+        ("[0.12345678901234567890]", "[0.12345678901234568]", "a text keeps its digits"),
+        ("007", '"007"', None),
+        ("1.5", "1.5", None),
+        ("[1.10]", "[1.1]", None),
+        ('"1.10"', '"1.10"', None),
+        ("12345678901234567890", "12345678901234567890", None),
+    ],
+)
+def test_a_number_that_changes_is_told(
+    on_db: Cli, db: Db, typed: str, stored: str, note: str | None
+) -> None:
+    said = on_db("enqueue", "t", "--set", f"v={typed}")
+    assert db.execute("select inputs ->> 'v', inputs -> 'v' = %s from qwf.jobs",
+                      (Jsonb(json.loads(stored)),)).fetchone()[1]  # fmt: skip
+    assert ("is stored as" not in said.stderr) if note is None else (note in said.stderr)
+    assert said.exit_code == 0
+
+
+@pytest.mark.parametrize(("verb", "language"), [("jobs", query.JOBS), ("runs", query.RUNS)])
+def test_every_word_of_a_query_is_taken(on_db: Cli, verb: str, language: query.Language) -> None:
+    values = {"run": "1", "since": "2h", "until": "1h", "label": "a=b", "state": "failed"}
+    words = [f"{one}:{values.get(one, 'x')}" for one in language.fields
+             if one not in ("args", "status")]  # fmt: skip
+    found = on_db(verb, *words, *(["args.a=1"] if "args" in language.fields else []))
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert on_db(verb, "since:2h").exit_code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -106,8 +105,7 @@ def set_rule(conn: Connection, name: str, rule: str) -> None:
     \b
     Example:  qwf alert set bad @bad.alert.json
     """
-    text = Path(rule[1:]).read_text(encoding="utf-8") if rule.startswith("@") else rule
-    connection.call(conn, "set_alert", name=name, rule=Jsonb(arguments.parse_value(text)))
+    connection.call(conn, "set_alert", name=name, rule=Jsonb(arguments.parse_json(rule, "RULE")))
     click.echo(f"alert {name} is set; try it: qwf alert test {name}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -49,7 +49,8 @@ def answer(
 ) -> None:
     """Answer the question of a node or a job.
 
-    VALUE is JSON, or plain text if it is not JSON. If the question has options, VALUE may be #N,
+    VALUE is JSON, or plain text if it is not JSON. A text that begins with { [ or " is written as
+    JSON: '"[sic]"'. If the question has options, VALUE may be #N,
     with the number that `qwf inputs` prints. A failed node or job that asks takes retry, skip or
     abort.
 
@@ -100,12 +101,15 @@ def _find(
     return connection.many(conn, query, (job, run, node))
 
 
-def parse_answer(questions: Sequence[draw.Row], text: str) -> Any:
-    """The value that the text stands for. The database checks whether it is valid."""
+def parse_answer(
+    questions: Sequence[draw.Row], text: str, tell: Callable[[str], None] = arguments.note
+) -> Any:
+    """The value that the text stands for, read as parse_value does. The database checks whether it
+    is valid."""
     options = [option for option, _ in draw.options(questions[0]["spec"])] if questions else []
     if text.startswith("#") and options:
         if not text[1:].isdecimal() or not 1 <= int(text[1:]) <= len(options):
             raise click.ClickException(f"no option {text}: choose from #1 to #{len(options)}")
         return options[int(text[1:]) - 1]
     named = [option.get("id") for option in options if isinstance(option, dict)]
-    return text if text in [*options, *named] else arguments.parse_value(text)
+    return text if text in [*options, *named] else arguments.parse_value(text, "VALUE", tell)

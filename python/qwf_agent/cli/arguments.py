@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -185,7 +186,7 @@ def parse_json(text: str, what: str) -> Any:
         elif text.startswith("@"):
             source = text[1:]
             text = Path(source).expanduser().read_text(encoding="utf-8")
-        return _read_json(text)
+        return _read_json(text, what)
     except (OSError, UnicodeDecodeError, RuntimeError) as error:
         raise click.UsageError(f"{what}: cannot read {source}: {error}") from None
     except ValueError as error:
@@ -200,12 +201,28 @@ def parse_object(text: str, what: str) -> dict[str, Any]:
     return value
 
 
-def parse_value(text: str) -> Any:
-    """The JSON value if the text is JSON, else the text itself."""
+def note(text: str) -> None:
+    """Tell a person what a value became."""
+    click.echo(f"note: {text}", err=True)
+
+
+def parse_value(text: str, what: str, tell: Callable[[str], None] = note) -> Any:
+    """The JSON value if the text is JSON, else the text itself. `tell` is called if a number does
+    not print as it was typed. Raises click.UsageError for what begins like JSON and is none."""
+    as_text = f"a text is written '{json.dumps(text, ensure_ascii=False)}'"
     try:
-        return _read_json(text)
-    except ValueError:
+        value = _read_json(text, what, lambda _: None)
+    except ValueError as error:
+        if text.lstrip().startswith(("{", "[", '"')):
+            raise click.UsageError(
+                f"{what}: {text[:50]!r} begins like JSON and is not JSON: {error}; {as_text}"
+            ) from None
         return text
+    if type(value) in (int, float) and json.dumps(value) != text.strip():
+        tell(f"{what}: {text.strip()} is stored as the number {json.dumps(value)}; {as_text}")
+    elif isinstance(value, dict | list):
+        _read_json(text, what, tell)
+    return value
 
 
 def with_settings(args: str | None, settings: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
@@ -224,13 +241,23 @@ def set_in(whole: dict[str, Any], settings: Sequence[tuple[str, str]]) -> dict[s
             target = target.setdefault(parent, {})
             if not isinstance(target, dict):
                 raise click.UsageError(f"--set {path}: {parent} is not an object")
-        target[last] = parse_value(value)
+        target[last] = parse_value(value, f"--set {path}")
     return whole
 
 
-def _read_json(text: str) -> Any:
-    """The JSON value. Raises ValueError for what Postgres would refuse or Python would change."""
-    value = strict_json.read(text)
+def _read_json(text: str, what: str, tell: Callable[[str], None] = note) -> Any:
+    """The JSON value; `tell` is called for each number that loses digits. Raises ValueError for
+    what Postgres would refuse or Python would change."""
+
+    def number(digits: str) -> int | float:
+        if digits.removeprefix("-").isdecimal():
+            return strict_json.whole(digits)
+        value = strict_json.finite(digits)
+        if Decimal(digits) != Decimal(repr(value)):
+            tell(f"{what}: {digits} is stored as the number {value}; a text keeps its digits")
+        return value
+
+    value = strict_json.read(text, number)
     if UNSTORABLE.search(json.dumps(value, ensure_ascii=False)):
         raise ValueError("a text in it has a NUL or half a surrogate pair: leave that out")
     return value
@@ -311,7 +338,8 @@ def args(what: str, *also: str) -> Callable[[F], F]:
     def added(command: F) -> F:
         for option in (
             click.option("--set", "settings", type=pair, multiple=True, metavar="KEY=VALUE",
-                         help="One value of --args, JSON or text: --set photo.path=a.jpg."),
+                         help="One value of --args, JSON or text: --set photo.path=a.jpg, --set "
+                         "version='\"1.10\"'."),
             click.option("--args", *also, "args", metavar="JSON",
                          help=f"{what}: a JSON object, @file, or - for stdin."),
         ):  # fmt: skip

@@ -319,8 +319,9 @@ def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: st
 
 
 def _search(
-    conn: Connection, statement: LiteralString, since: datetime | None, limit: int, **wanted: Any
-) -> list[dict[str, Any]]:
+    conn: Connection, statement: LiteralString, since: datetime | None, limit: int, /,
+    **wanted: Any,
+) -> list[dict[str, Any]]:  # fmt: skip
     """The newest rows that pass the filter, step by step until there are enough or none are left.
 
     No step takes long, so a search among millions can be interrupted, and holds no old snapshot.

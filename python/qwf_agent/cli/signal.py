@@ -44,14 +44,16 @@ order by k.keep_until desc limit %(limit)s
 def signal(conn: Connection, name: str, payload: str, project: str, keep_for: Any) -> None:
     """Complete the steps that wait for a signal.
 
-    PAYLOAD is JSON, or plain text if it is not JSON. A step whose schema it does not fit goes on
+    PAYLOAD is JSON, or plain text if it is not JSON. A text that begins with { [ or " is written
+    as JSON: '"{x}"'. A step whose schema it does not fit goes on
     waiting. `qwf inputs --signals` lists what is waited for.
 
     \b
     Example:  qwf signal paid:4711 '{"status": "ok"}'
     """
-    given: dict[str, Any] = {"name": name, "payload": Jsonb(arguments.parse_value(payload))}
-    given |= {"project": project} | ({} if keep_for is None else {"keep_for": keep_for})
+    value = Jsonb(arguments.parse_value(payload, "PAYLOAD"))
+    given: dict[str, Any] = {"name": name, "payload": value, "project": project}
+    given |= {} if keep_for is None else {"keep_for": keep_for}
     count = connection.call(conn, "signal", **given)
     steps = "1 step is" if count == 1 else f"{count or 'no'} steps are"
     click.echo(f"{steps} answered; it is kept for those that ask later")

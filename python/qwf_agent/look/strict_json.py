@@ -19,7 +19,7 @@ def read(text: str | bytes, number: Callable[[str], Any] | None = None) -> Any:
     try:
         return json.loads(
             text, object_pairs_hook=_unique, parse_constant=_refuse_constant,
-            parse_int=number or whole, parse_float=number or _finite,
+            parse_int=number or whole, parse_float=number or finite,
         )  # fmt: skip
     except RecursionError:
         raise ValueError("it is nested too deeply: at most a few hundred levels") from None
@@ -32,7 +32,8 @@ def whole(digits: str) -> int:
     return int(digits)
 
 
-def _finite(digits: str) -> float:
+def finite(digits: str) -> float:
+    """The number with a point or an exponent. Raises ValueError if it is too large."""
     number = float(digits)
     if not math.isfinite(number):
         raise ValueError(f"the number {digits[:20]} is too large: write it as a text")

@@ -124,7 +124,11 @@ class FleetConnection:
 
     def answer(self, question: dict[str, Any], text: str) -> None:
         """Answer a question with what a person typed."""
-        value = answer.parse_answer([question], text)
+
+        def refuse(why: str) -> None:
+            raise click.ClickException(why)
+
+        value = answer.parse_answer([question], text, refuse)
         with self._one_at_a_time, self._changing() as conn:
             answer.answer_question(conn, question, value)
 
