@@ -19,6 +19,7 @@ create table qwf.workers (
   project text,
   out_root text,
   servers jsonb not null default '[]',
+  cards text[] not null default '{}',
   task_options jsonb not null default '{}',
   follows_orders boolean not null default false,
   stats jsonb not null default '{}',
@@ -51,6 +52,9 @@ comment on column qwf.workers.out_root is
 comment on column qwf.workers.servers is
   'Model servers that it runs, as announced: name, kind, external, parallel, idle_s, card, models '
   'with their GPU memory in MiB. The view server_overview shows what they do.';
+comment on column qwf.workers.cards is
+  'Ids of the cards that its bodies and model servers use, as the driver gives them, such as '
+  'GPU-9f7c…: no other card has them. Doctor names a card that two agents use.';
 comment on column qwf.workers.task_options is
   'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
   'engine does not apply them; find_missing_options() compares them with what was enqueued.';

@@ -186,6 +186,31 @@ def test_an_implausible_memory_size_is_ignored(
     assert "sdxl" in row["models"]
 
 
+def test_a_second_agent_on_a_card_says_so(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    cards = tmp_path / "cards"
+    cards.write_text(json.dumps([[0, 0, 24 << 30], [0, 0, 24 << 30]]))
+
+    def agent(*options: str, box: str = "box") -> Any:
+        return start(
+            "--app", "modelling", "--queue", "gpu", *options, FAKE_CARDS=str(cards), FAKE_BOX=box,
+            PYTHONPATH=DRIVER,
+        )  # fmt: skip
+
+    alone = [
+        agent("--gpu", "0", "--queue", "cpu"), agent("--gpu", "1"), agent("--gpu", "none"),
+        agent(box="other"),
+    ]  # fmt: skip
+    second = agent("--host", "container", "--gpu", "1", "--project", "beta")
+    until(lambda: "another agent uses the same card" in second.said(), "the warning")
+    assert "uses GPU-box-1, too" in second.said()
+    until(lambda: base.one("select count(*) from qwf.workers") == 6, "all are registered")
+    assert "the same card" not in "".join(one.said() for one in alone)
+    found = base.one("select string_agg(says, ' ') from qwf.doctor('{models}')")
+    assert found.startswith("card GPU-box-1 is used by several agents (container pid ")
+
+
 @pytest.mark.parametrize("gpu", [(), ("--gpu", "all"), ("--gpu", "7")], ids=str)
 def test_a_worker_that_cannot_see_its_card_refuses(
     base: Database, tmp_path: Path, gpu: tuple[str, ...]

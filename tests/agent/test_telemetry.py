@@ -162,10 +162,22 @@ def test_heartbeats_report_the_slots(base: Database, start: StartAgent, tmp_path
 
 
 def test_the_output_of_nvidia_smi_is_parsed() -> None:
-    text = "0, 37, 1024, 24576\n1, [N/A], 0, 81920\n\nNo devices were found\n"
+    text = "0, 37, 1024, 24576, GPU-1\n1, [N/A], 0, 81920\n\nNo devices were found\n"
     assert gpu.read_nvidia_smi(text) == [
-        gpu.GpuCard(0, 37.0, GIB, 24 * GIB), gpu.GpuCard(1, 0.0, 0, 80 * GIB),
+        gpu.GpuCard(0, 37.0, GIB, 24 * GIB, "GPU-1"), gpu.GpuCard(1, 0.0, 0, 80 * GIB),
     ]  # fmt: skip
+
+
+def test_cards_have_the_ids_that_the_environment_gives_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cards = [gpu.GpuCard(n, 0.0, 0, GIB, f"GPU-{n}a") for n in (0, 1)]
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    for given, ids in (
+        ("0", ["GPU-0a", "GPU-1a"]), ("GPU-1", ["GPU-1a"]), ("MIG-7f", ["MIG-7f"]),
+    ):  # fmt: skip
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+        assert gpu.ids_of(cards) == ids
 
 
 def test_the_output_of_rocm_smi_is_parsed() -> None:

@@ -34,7 +34,8 @@ class Abilities(NamedTuple):
     """Names of the tasks; models with the GPU memory that each needs, MiB; numbers of the cards;
     memory of the largest card, MiB, if known; why the models cannot use a card here, or None; the
     memory of each card of the box by its number, MiB, as far as known; the options that each task
-    declares; the tasks whose bodies take more than one job, each with its Shape as a list."""
+    declares; the tasks whose bodies take more than one job, each with its Shape as a list; the ids
+    of the cards that bodies and model servers use."""
 
     tasks: list[str] = []  # noqa: RUF012 - never changed
     models: dict[str, int] = {}  # noqa: RUF012 - never changed
@@ -44,6 +45,7 @@ class Abilities(NamedTuple):
     cards_mb: dict[str, int] = {}  # noqa: RUF012 - never changed
     task_options: dict[str, dict[str, str]] = {}  # noqa: RUF012 - never changed
     shapes: dict[str, list[Any]] = {}  # noqa: RUF012 - never changed
+    card_ids: list[str] = []  # noqa: RUF012 - never changed
 
     def places(self) -> int:
         """How many jobs the body that takes most of them takes at once."""
@@ -157,6 +159,7 @@ def _registration(
         "labels": dict(options.labels),
         "rank": options.rank,
         "project": options.project,
+        "cards": abilities.card_ids,
         "follows_orders": True,
     }
 
@@ -198,18 +201,27 @@ def _find(options: AgentOptions, tasks: Tasks) -> Abilities:
     cards = driver() if driver else []
     sizes_mb = {str(card.number): gpu.vram_mb([card]) for card in cards}
     known_mb = {number: size for number, size in sizes_mb.items() if size is not None}
+    ids = {card.uuid for card in cards if card.uuid and _servers_use(options, str(card.number))}
     if not for_children:
-        return Abilities(names, needs, vram_mb=gpu.vram_mb(cards), cards_mb=known_mb)
+        size_mb = gpu.vram_mb(cards)
+        return Abilities(names, needs, vram_mb=size_mb, cards_mb=known_mb, card_ids=sorted(ids))
     allowed = gpu.allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
     cards = [card for card in cards if allowed is None or str(card.number) in allowed]
     wants_card = sorted(name for name, model in models.items() if model.device)
     no_card = _why_no_card(options, cards, wants_card[0]) if wants_card else None
     numbers = [card.number for card in cards]
-    return Abilities(names, needs, numbers, gpu.vram_mb(cards), no_card, known_mb)
+    ids.update(gpu.ids_of(cards))
+    return Abilities(
+        names, needs, numbers, gpu.vram_mb(cards), no_card, known_mb, card_ids=sorted(ids)
+    )
 
 
 def _servers_use_cards(options: AgentOptions) -> bool:
     return any(not server.external and server.card != "none" for server in options.servers)
+
+
+def _servers_use(options: AgentOptions, card: str) -> bool:
+    return any(not one.external and one.card in ("all", card) for one in options.servers)
 
 
 def _why_no_card(options: AgentOptions, cards: list[gpu.GpuCard], model: str) -> str | None:

@@ -23,12 +23,13 @@ MIN_VRAM_BYTES = 2048 * MIB
 
 
 class GpuCard(NamedTuple):
-    """One card at one moment: its number, its use in percent, its memory in bytes."""
+    """One card at one moment: its number, its use in percent, its memory in bytes, its id."""
 
     number: int
     use_percent: float
     used_bytes: int
     total_bytes: int
+    uuid: str = ""  # if the driver tells it
 
 
 Driver = Callable[[], list[GpuCard]]
@@ -43,9 +44,22 @@ def visible_devices(gpu: str | None) -> dict[str, str]:
 
 def allowed_cards() -> set[str] | None:
     """Numbers of the cards that the environment of this process allows; None: all."""
+    named = _named_cards()
+    return None if named is None or not all(map(str.isdigit, named)) else set(named)
+
+
+def ids_of(cards: list[GpuCard]) -> list[str]:
+    """The ids of these cards, as far as they are known; if the environment of this process names
+    its cards by their ids, these: so does a part of a card."""
+    named = _named_cards() or []
+    if named and not all(map(str.isdigit, named)):
+        return [next((c.uuid for c in cards if c.uuid.startswith(one)), one) for one in named]
+    return [card.uuid for card in cards if card.uuid]
+
+
+def _named_cards() -> list[str] | None:
     given = next((os.environ[name] for name in VISIBLE if name in os.environ), None)
-    numbers = None if given is None else {part.strip() for part in given.split(",")}
-    return numbers if numbers is None or all(map(str.isdigit, numbers)) else None
+    return None if given is None else [part.strip() for part in given.split(",")]
 
 
 def find_driver() -> Driver | None:
@@ -78,11 +92,13 @@ def _nvml_card(nvml: Any, index: int) -> GpuCard:
         use = float(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
     except nvml.NVMLError:  # a partitioned card does not report it
         use = 0.0
-    return GpuCard(index, use, int(memory.used), int(memory.total))
+    uuid = nvml.nvmlDeviceGetUUID(handle)  # bytes in its older versions
+    uuid = uuid.decode() if isinstance(uuid, bytes) else str(uuid)
+    return GpuCard(index, use, int(memory.used), int(memory.total), uuid)
 
 
 def _nvidia_smi() -> Driver:
-    query = "index,utilization.gpu,memory.used,memory.total"
+    query = "index,utilization.gpu,memory.used,memory.total,uuid"
     argv = [_tool("nvidia-smi"), f"--query-gpu={query}", "--format=csv,noheader,nounits"]
     return lambda: read_nvidia_smi(_run(argv))
 
@@ -95,10 +111,14 @@ def _rocm_smi() -> Driver:
 def read_nvidia_smi(text: str) -> list[GpuCard]:
     """Cards from the output of nvidia-smi. A value that is not a number counts as 0; a line that is
     not about a card is skipped."""
-    rows = [row for row in csv.reader(text.splitlines()) if len(row) == 4]
+    rows = [row for row in csv.reader(text.splitlines()) if len(row) >= 4]
     return [
         GpuCard(
-            int(row[0]), _number(row[1]), int(_number(row[2]) * MIB), int(_number(row[3]) * MIB)
+            int(row[0]),
+            _number(row[1]),
+            int(_number(row[2]) * MIB),
+            int(_number(row[3]) * MIB),
+            "".join(row[4:]).strip(),
         )
         for row in rows
         if row[0].strip().isdigit()

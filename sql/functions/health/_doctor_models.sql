@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/health/_doctor_models
--- Purpose: Finds model servers that do not work.
+-- Purpose: Finds model servers that do not work, and cards that several agents use.
 -- Called by: _doctor_findings.
 
 begin;
@@ -48,6 +48,18 @@ begin
       having count(*) > 1) t
     group by t.host
     order by t.host));
+  return query
+  select * from _qwf.first_few(array(
+    select row('problem', 'card ' || c.card, format('card %s is used by several agents (%s), and '
+        'each may load a model on it', c.card, c.agents),
+      'stop one of the agents, or give each other cards: --gpu N')::_qwf.finding
+    from (
+      select k.card, string_agg(distinct w.host || coalesce(' pid ' || w.pid, ''), ', ') as agents
+      from qwf.workers w cross join qwf.settings s cross join lateral unnest(w.cards) k (card)
+      where w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
+      group by k.card
+      having count(distinct (w.host, w.pid)) > 1) c
+    order by c.card));
 end $$;
 
 commit;

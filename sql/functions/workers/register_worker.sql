@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/register_worker
 -- Purpose: Registers an agent process on a queue, with what it can do.
 -- Guarantees: Gives a new id at every start. claim filters by the announced tasks, models, VRAM,
---   labels and project. Warns of another live worker of the host with the same model servers.
+--   labels and project. Warns of another live worker with the same model servers or card.
 -- Raises: QW002 if 10,000 workers are live, QW005 for info that is malformed, larger than 64 KiB or
 --   has an unknown key, QW006 for an unknown queue.
 
@@ -39,24 +39,24 @@ begin
   end if;
   perform _qwf.check_keys('info.', register_worker.info,
     '{pid,version,slots,tasks,models,current_model,vram_mb,labels,rank,project,out_root,servers,'
-    'task_options,follows_orders}');
+    'cards,task_options,follows_orders}');
   perform _qwf.check_servers(register_worker.info -> 'servers'),
     _qwf.check_task_options(register_worker.info -> 'task_options');
   insert into qwf.workers (
     id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
-    project, out_root, servers, task_options, follows_orders, started_at, last_seen)
+    project, out_root, servers, cards, task_options, follows_orders, started_at, last_seen)
   select
     v_id, register_worker.host, register_worker.queue, i.pid, i.version, coalesce(i.slots, 1),
     i.tasks, i.models, i.current_model, i.vram_mb,
     coalesce(i.labels, '{}') || jsonb_build_object('host', register_worker.host),
     coalesce(i.rank, 0), i.project, i.out_root,
-    coalesce(i.servers, '[]'), coalesce(i.task_options, '{}'),
+    coalesce(i.servers, '[]'), coalesce(i.cards, '{}'), coalesce(i.task_options, '{}'),
     coalesce(i.follows_orders, false), v_now, v_now
   from jsonb_to_record(register_worker.info) i (
     pid int, version text, slots int, tasks text[], models text[], current_model text,
     vram_mb int, labels jsonb, rank int, project text, out_root text,
-    servers jsonb, task_options jsonb, follows_orders boolean);
-  perform _qwf.warn_of_same_servers(v_id, v_now);
+    servers jsonb, cards text[], task_options jsonb, follows_orders boolean);
+  perform _qwf.warn_of_same_cards(v_id, v_now);
   return v_id;
 exception
   when data_exception or check_violation then
@@ -66,8 +66,8 @@ end $$;
 comment on function qwf.register_worker is
   'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
   'vram_mb, labels, rank, project, out_root (absolute path of its folder for files), servers '
-  '(model servers: name, kind, external, parallel, idle_s, card, models), task_options (what its '
-  'code declares: {"task": {"max_attempts": "5"}}), follows_orders (true: it reads worker_orders() '
+  '(model servers: name, kind, external, parallel, idle_s, card, models), cards (ids of the cards '
+  'that it uses), task_options (what its code declares: {"task": {"max_attempts": "5"}}), follows_orders (true: it reads worker_orders() '
   'and gives its jobs back by itself when it is off hard); QW005 for another key, QW006 for an '
   'unknown queue.';
 call _qwf.allow('qwf.register_worker', 'qwf_worker');

@@ -32,6 +32,10 @@ def nvmlDeviceGetHandleByIndex(index: int) -> int:
     return index
 
 
+def nvmlDeviceGetUUID(index: int) -> str:
+    return f"GPU-{os.environ.get('FAKE_BOX', 'box')}-{index}"
+
+
 def nvmlDeviceGetMemoryInfo(index: int) -> SimpleNamespace:
     _, used, total = _cards()[index]
     return SimpleNamespace(used=used, total=total)
