@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -19,6 +20,10 @@ DATA_ERRORS = ("22", "23", "54", "QW")
 # And for what passes: a standby behind a pooler, deadlock, no memory or disk, a lock timeout, a
 # cancelled statement.
 PASSING_ERRORS = ("25006", "40", "53", "55P03", "57")
+# The line of a CONTEXT that names the function in which the error was raised, and how one of the
+# engine looks: any other is in a trigger of somebody else.
+IN_FUNCTION = re.compile(r"^(?!\s|SQL|JSON).*\S\(.*\) .*$", re.MULTILINE)
+OWN = re.compile(r"\b_?qwf\.")
 
 
 class Failure(NamedTuple):
@@ -31,11 +36,20 @@ class Failure(NamedTuple):
     hint: str | None = None
     lost: bool = False
     unreadable: bool = False
+    context: str | None = None
 
     @property
     def by_data(self) -> bool:
         """True if the data that was sent is the cause, so that sending it again is useless."""
-        return self.unreadable or (self.sqlstate or "")[:2] in DATA_ERRORS
+        is_foreign = self.where and not OWN.search(self.where)
+        by_data = (self.sqlstate or "")[:2] in DATA_ERRORS and not is_foreign
+        return self.unreadable or by_data
+
+    @property
+    def where(self) -> str:
+        """The function that has failed inside the server: of the engine, or a trigger."""
+        found = IN_FUNCTION.search(self.context or "")
+        return found[0] if found else ""
 
     @property
     def passing(self) -> bool:
@@ -103,4 +117,5 @@ def failure_of(result: PGresult) -> Failure:
         field(fields.SQLSTATE),
         field(fields.MESSAGE_DETAIL),
         field(fields.MESSAGE_HINT),
+        context=field(fields.CONTEXT),
     )

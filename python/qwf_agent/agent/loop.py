@@ -208,7 +208,8 @@ class Agent:
         for worker in self.workers:
             if worker.beat_due(self.now):
                 held = [*self.slots.claims(), *worker.reporter.claims()]
-                worker.beat(held, json.dumps(self.stats()), self.now)
+                stats = {**self.stats(), **worker.reporter.stats(worker)}
+                worker.beat(held, json.dumps(stats), self.now)
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
                 self.endings.apply_verdict(claim, verdict, self.now + worker.settings.cancel_grace)
@@ -301,7 +302,12 @@ class Agent:
         if self.shutdown.begun:
             return shares.NO_ROOM
         more = any(worker.knows_more for worker in self.workers)
-        return shares.room_of(self.slots, self.now, more)
+        room = shares.room_of(self.slots, self.now, more)
+        held_back = [database.reporter.held_back() for database in self.databases]
+        if any(reports is not None for reports in held_back):
+            waiting = sum(reports or 0 for reports in held_back)
+            room = room.at_most(max(0, self.slots.free_places() - waiting))
+        return room
 
     def job_ended(
         self, claim: Claim, outcome: str, reason: str | None, seconds: float, rendered: bytes

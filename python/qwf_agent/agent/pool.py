@@ -49,6 +49,10 @@ class Pool:
         in_slots = (claim for slot in self.slots for claim in slot.claims.values())
         return [*self.backlog, *in_slots]
 
+    def free_places(self) -> int:
+        """How many more jobs could run at once, besides those that the agent holds."""
+        return len(self.slots) * self.shapes.places() - len(self.claims())
+
     def add(self, claims: list[Claim]) -> None:
         """Put jobs that a claim has brought into the backlog."""
         self.backlog.extend(claims)

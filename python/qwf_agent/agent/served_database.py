@@ -99,6 +99,8 @@ class ServedDatabase:
     def report(self, now: float) -> None:
         """Report the jobs that have ended, handle the answers, and log what has failed."""
         self.reporter.step(now)
+        for worker in self.workers if self.reporter.take_change() else ():
+            worker.beat_soon()
         self.failures.step(now)
         self._outages.step(self.links, now)
 
@@ -150,7 +152,8 @@ class ServedDatabase:
     def next_at(self) -> float:
         """When there is something to do, unless something happens first."""
         links = [link.next_at() for link in self.links]
-        own = [self.logs.next_at(), self.failures.next_at(), self.opening.next_at()]
+        parts = self.logs, self.failures, self.opening, self.reporter
+        own = [part.next_at() for part in parts]
         if self.is_open:
             own.append(self.ticker.next_at())
         return min(*links, *own, *(worker.next_at() for worker in self.workers))
@@ -158,6 +161,7 @@ class ServedDatabase:
     def leave(self) -> list[tuple[Worker, SentCall]]:
         """End what is not needed to deregister; returns the calls that end the registrations."""
         self.failures.close()
+        self.reporter.give_up()
         self.links.soft.close()
         self.links.listener.close()
         self.host_report.close()

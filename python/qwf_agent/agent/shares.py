@@ -24,6 +24,10 @@ class Room(NamedTuple):
     startable: int = 0
     startable_heavy: int = 0
 
+    def at_most(self, jobs: int) -> Room:
+        """This many of them, or fewer."""
+        return Room(*(min(number, jobs) for number in self))
+
 
 NO_ROOM = Room(0, 0)
 

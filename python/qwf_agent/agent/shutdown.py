@@ -42,6 +42,8 @@ class Shutdown:
         self.kill_at = now + (self._databases.settings.stop_grace if grace is None else grace)
         for slot in self._slots:
             self._slots.take_back(slot)
+        for database in self._databases:
+            database.reporter.try_soon()
         running = sum(len(slot.bodies()) for slot in self._slots)
         who = f"{running} running {'body has' if running == 1 else 'bodies have'}"
         log.info("stopping: %s", "no body runs" if not running else
@@ -78,11 +80,11 @@ class Shutdown:
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)
 
     def all_is_reported(self, workers: Collection[Worker], now: float) -> bool:
-        """True if no body runs, no claim is under way, and all reports are sent."""
+        """True if no body runs, no claim is under way, and all reports are taken or refused."""
         if self._slots.claims() or any(worker.asked.total for worker in workers):
             return False
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)
-        return all(database.reporter.idle() for database in self._databases)
+        return all(database.reporter.has_tried() for database in self._databases)
 
     def leave_by(self, now: float) -> float:
         """When to wait no longer for the end of the registrations."""

@@ -1,11 +1,13 @@
 -- Deploy qwf:functions/finish/_raise_malformed_report
 -- Purpose: Raises QW005 and shows the report of a list that is malformed, or its unknown key.
--- Raises: QW005, always.
+-- Raises: QW005; not if p_if_malformed is given and every report is well formed.
 -- Called by: _read_reports, finish_many.
 
 begin;
 
-create function _qwf.raise_malformed_report(p_reports jsonb) returns void
+create function _qwf.raise_malformed_report(
+  p_reports jsonb, p_if_malformed boolean default false)
+returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -30,6 +32,9 @@ begin
       select r.value into v_bad from jsonb_array_elements(p_reports) r
       where _qwf.is_quoted_twice(r.value ->> 'outcome', r.value -> 'output') limit 1;
       v_twice := found;
+    end if;
+    if p_if_malformed and v_bad is null then
+      return;
     end if;
   end if;
   raise exception using errcode = 'QW005', message = 'malformed report',

@@ -95,7 +95,7 @@ begin
     end if;
   exception
     when data_exception then
-      perform _qwf.raise_malformed_report(finish_many.reports);
+      perform _qwf.raise_malformed_report(finish_many.reports, p_if_malformed => true); raise;
   end;
   v_is_done := v_ended.count = jsonb_array_length(finish_many.reports) and v_ended.keys is null
     -- now: a limit that was made meanwhile has given running jobs their slots

@@ -20,7 +20,9 @@ begin
     when 'runs' then return query select * from _qwf.doctor_runs();
     when 'invariants' then return query select * from _qwf.doctor_invariants();
     when 'queues' then return query select * from _qwf.doctor_queues();
-    when 'workers' then return query select * from _qwf.doctor_workers();
+    when 'workers' then
+      return query select * from _qwf.doctor_workers();
+      return query select * from _qwf.doctor_reports();
     when 'models' then return query select * from _qwf.doctor_models();
     when 'schedules' then return query select * from _qwf.doctor_schedules();
     when 'late' then return query select * from _qwf.doctor_late();

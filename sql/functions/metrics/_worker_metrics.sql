@@ -36,6 +36,10 @@ as $$
     where f.state not in ('dead', 'stopped') and w.out_root is not null
     group by w.host, w.out_root) r on true
   union all
+  select 'qwf_unreported_bodies', array['host', u.host], u.reports, 'gauge',
+    'Ended bodies whose reports the database refuses.'
+  from (select) one left join _qwf.unreported() u on true
+  union all
   select 'qwf_workers', array['host', s.host, 'queue', s.queue, 'state', s.state],
     s.workers, 'gauge', 'Workers seen in the last day, by state.'
   from (select) one

@@ -25,7 +25,9 @@ begin
   end if;
   case v_job.status
     when 'running' then
-      return next coalesce(_qwf.why_run(v_job), _qwf.why_not_started(v_job, v_now),
+      return next coalesce(_qwf.why_run(v_job), _qwf.why_not_started(v_job, v_now), (
+          select format('its body has ended on %s, which cannot report it: %s', u.host, u.why)
+          from _qwf.unreported(v_job) u),
         format('it is running: worker %s, attempt %s, for %s', v_job.claimed_by, v_job.attempt,
           date_trunc('second', v_now - v_job.claimed_at)))
         || coalesce(_qwf.why_late(v_job, v_now), '')

@@ -1,5 +1,5 @@
 begin;
-select plan(8);
+select plan(9);
 
 create function pg_temp.finds(p_check text) returns setof text language sql as $$
   select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
@@ -36,6 +36,12 @@ update qwf.workers set stats = '{"withdrawn": {"model flux": "no weights"}}';
 select is(pg_temp.finds('workers'), format('problem: worker %s takes no jobs of model flux: no '
   'weights -> mend it on box box-a: the agent tries again after five minutes, and when its code '
   'changes', w.id), 'it cannot load a model') from worker w;
+update qwf.workers set stats = '{"unreported": {"reports": 90, "jobs": [1], "tasks": [
+  {"task": "shout", "reports": 89, "error": "P0001 boom"},
+  {"task": "odd", "reports": "x", "error": []}, 7]}}';
+select matches(pg_temp.finds('workers'), '^problem: box-a has 89 ended bodies that it cannot '
+  'report: x of odd: \[\]; 89 of shout: P0001 boom -> mend or drop what refuses them, ',
+  'it cannot report, and says so in an odd way');
 update qwf.workers set stats = '{}';
 select qwf.suspend_worker(w.id, 'cannot write /data/out (Read-only file system)') from worker w;
 select matches(pg_temp.finds('workers'), '^problem: box-a suspended: cannot write /data/out '
