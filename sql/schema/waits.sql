@@ -13,7 +13,7 @@ create table qwf.waits (
   at timestamptz,
   project text,
   name text,
-  refused bigint,
+  refused bigint[],
   primary key (job_id, kind)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index waits_at on qwf.waits (kind, at) where at is not null;
@@ -23,7 +23,8 @@ create index waits_ending on qwf.waits (
     (date_trunc('second', at at time zone 'UTC') at time zone 'UTC'), job_id)
   where kind = 'question';
 create index waits_signal on qwf.waits (project, name, job_id) where kind = 'signal';
-create index waits_late on qwf.waits (job_id) where kind = 'signal' and refused = -1;
+create index waits_late on qwf.waits (job_id) 
+  where kind = 'signal' and -1 = any (refused);
 
 comment on table qwf.waits is
   'Questions that wait for an answer, signals that steps wait for, and deadlines by which jobs '
@@ -38,7 +39,7 @@ comment on column qwf.waits.at is
 comment on column qwf.waits.project is 'Project of the signal; else null.';
 comment on column qwf.waits.name is 'Name of the signal; else null.';
 comment on column qwf.waits.refused is
-  'Id of the last signal of that name that did not fit the schema; -1: it began to wait in a '
-  'transaction with an older snapshot, so the tick looks once more. Null: none.';
+  'Ids of the signals of that name that did not fit the schema, newest first, at most 1000; -1: '
+  'it began to wait in a transaction with an older snapshot, so the tick looks once more.';
 
 commit;

@@ -199,17 +199,54 @@ def test_a_cancel_during_a_signal(race: Race) -> None:
 
 @BOTH
 def test_two_signals_of_one_name(race: Race, commits: bool) -> None:
-    """They come one after the other; a step is answered once, and the later one is kept."""
+    """Neither waits for the other; a step is answered once, and both are kept."""
     waiting(race)
-    one, other = race.session(), race.session()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     assert one.one(SIGNAL, '"first"') == 1
-    other.start(SIGNAL, '"second"')
-    other.waits()
+    assert other.one(SIGNAL, '"second"') == 0
     one.commit() if commits else one.rollback()
-    assert other.ends() == [(0 if commits else 1,)]
+    assert matched(race) == (0 if commits else 1)
     assert answers(race) == ["first" if commits else "second"]
-    assert race.one("select payload from qwf.signals") == "second"
+    kept = [value for (value,) in race.rows("select payload from qwf.signals order by id")]
+    assert kept == (["first", "second"] if commits else ["second"])
+    race.healthy()
+
+
+SCHEMA = {"type": "object", "required": ["status"], "properties": {"status": {"enum": ["ok"]}}}
+
+
+@pytest.mark.parametrize("then", ["bounced", "ok"])
+def test_a_signal_that_fits_is_not_lost_behind_another(race: Race, then: str) -> None:
+    """The run is locked while both come. The newest that fits counts."""
+    waiting(race, schema=SCHEMA, default={"status": "ok"})
+    other, program = race.session(), race.nonblocking()
+    other.begin()
+    other.rows("select from qwf.runs for no key update")
+    for number, status in enumerate(["ok", then, "bounced"]):
+        payload = json.dumps({"status": status, "number": number})
+        assert program.one(SIGNAL, payload) == 0
+    assert matched(race) == 0
+    other.commit()
+    race.rows("update qwf.signals set look_at = '-infinity' where look_at is not null")
+    assert matched(race) == 1
+    assert answers(race) == [{"status": "ok", "number": 1 if then == "ok" else 0}]
+    race.healthy()
+    for _ in range(2):
+        race.rows("update qwf.signals set look_at = '-infinity' where look_at is not null")
+        assert matched(race) == 0
+    assert race.rows("select from qwf.signals where look_at is not null") == []
+
+
+def test_the_tick_answers_the_others_also_behind_a_signal_that_does_not_fit(race: Race) -> None:
+    register(race, schema=SCHEMA, default={"status": "ok"})
+    race.rows("select qwf.enqueue_run('order') from generate_series(1, 105)")
+    while claimed := claim(race, 1000):
+        finish(race, *claimed)
+    assert race.one(SIGNAL, '{"status": "ok"}') == 100
+    assert race.one(SIGNAL, '{"status": "bounced"}') == 0
+    race.healthy()
+    assert matched(race) == 5
     race.healthy()
 
 

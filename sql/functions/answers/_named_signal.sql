@@ -1,7 +1,9 @@
 -- Deploy qwf:functions/answers/_named_signal
 -- Purpose: Replaces the signal of a resolved question by the name that it spells: a text, or the
 --   parts of a list, joined by colons.
--- Guarantees: Never raises: a part that is not a text or a number, and a name that is too long, is
+-- Guarantees: Different lists spell different names: in a part, : and \ get a \ before them. A
+--   number spells the same however it is written.
+--   Never raises: a part that is not a text or a number, and a name that is too long, is
 --   the error of the node.
 -- Called by: _open_guarded.
 
@@ -21,7 +23,11 @@ begin
   if v_signal is null then
     return p_asked;
   end if;
-  select string_agg(p.value #>> '{}', ':' order by p.n),
+  select string_agg(case
+        when jsonb_typeof(p.value) = 'number' then trim_scale(p.value::numeric)::text
+        when jsonb_typeof(v_signal) = 'array'
+          then regexp_replace(p.value #>> '{}', '([:\\])', '\\\1', 'g')
+        else p.value #>> '{}' end, ':' order by p.n),
     min(left(p.value::text, 200)) filter (where jsonb_typeof(p.value) not in ('string', 'number'))
     into v_name, v_wrong
   from jsonb_array_elements(v_parts) with ordinality p (value, n);

@@ -13,13 +13,15 @@ as $$
   where p_job.input_spec ? 'widget'
   union all
   select format('it waits for the signal %s%s%s', p_job.input_spec ->> 'signal',
-    ' until ' || p_job.expires_at, case when w.refused is not null then
+    ' until ' || p_job.expires_at, case when array_remove(w.refused, -1) <> '{}' then
       '; the last one did not fit' || coalesce((
         select format(', sent at %s: %s', s.sent_at, string_agg(p.path || ' ' || p.problem, '; '))
         from qwf.signals s
         cross join lateral _qwf.answer_problems(p_job.input_spec, s.payload) p
-        where s.project = w.project and s.name = w.name and s.id = w.refused
-        group by s.sent_at), '') end)
+        where s.project = w.project and s.name = w.name and s.id = any (w.refused)
+        group by s.id
+        order by s.id desc
+        limit 1), '') end)
   from qwf.waits w
   where w.job_id = p_job.id and w.kind = 'signal'
 $$;

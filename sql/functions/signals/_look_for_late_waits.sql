@@ -18,26 +18,24 @@ set jit = off
 as $$
 declare
   v_late record;
+  v_free bigint[];
 begin
   for v_late in
     select w.job_id, w.project, w.name from qwf.waits w
-    where w.kind = 'signal' and w.refused = -1
+    where w.kind = 'signal' and -1 = any (w.refused)
     limit 1000
     for no key update skip locked
   loop
-    if exists (
-      select from qwf.signals s where s.project = v_late.project and s.name = v_late.name)
-    then
-      update qwf.signals s set look_at = p_now, horizon = null
-      from (
-        select f.project, f.name from qwf.signals f
-        where f.project = v_late.project and f.name = v_late.name
-        for no key update skip locked) free
-      where s.project = free.project and s.name = free.name;
-      continue when not found;
-    end if;
-    update qwf.waits w set refused = null
-    where w.job_id = v_late.job_id and w.kind = 'signal' and w.refused = -1;
+    v_free := array(
+      select f.id from qwf.signals f
+      where f.project = v_late.project and f.name = v_late.name
+      for no key update skip locked);
+    continue when cardinality(v_free) < (
+      select count(*) from qwf.signals s
+      where s.project = v_late.project and s.name = v_late.name);
+    update qwf.signals s set look_at = p_now, horizon = null where s.id = any (v_free);
+    update qwf.waits w set refused = array_remove(w.refused, -1)
+    where w.job_id = v_late.job_id and w.kind = 'signal';
   end loop;
 end $$;
 

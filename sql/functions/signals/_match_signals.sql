@@ -45,7 +45,7 @@ begin
       v_more := exists (
         select from qwf.waits w
         where w.kind = 'signal' and w.project = v_signal.project and w.name = v_signal.name
-          and w.refused is distinct from v_signal.id);
+          and v_signal.id <> all (coalesce(w.refused, '{}')));
     end if;
     update qwf.signals s set  -- a horizon above is of a server that this one was restored from
       horizon = least(s.horizon, pg_snapshot_xmax(pg_current_snapshot())),
@@ -53,7 +53,7 @@ begin
         when v_more then v_now
         when s.horizon <= v_xmin then null
         else v_now + greatest('0.5 s', least(v_now - s.sent_at, '5 min')) end
-    where s.project = v_signal.project and s.name = v_signal.name;
+    where s.id = v_signal.id;
   end loop;
   return case when v_left <= 0 then p_max else least(v_count, 99) end;
 end $$;

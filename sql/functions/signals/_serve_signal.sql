@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/signals/_serve_signal
 -- Purpose: Answers steps that wait for a signal, and lets their runs go on.
 -- Guarantees: Waits for nobody: a step whose run is locked is left to the tick. A step whose schema
---   the signal does not fit goes on waiting, and is not looked at again for this signal. If a run
---   cannot go on, the others do.
+--   the signal does not fit goes on waiting, and is not looked at again for this signal. A step
+--   that a newer signal fits is left to that one. If a run cannot go on, the others do.
 -- Locks: runs that nobody has locked; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _match_signals, signal.
@@ -21,6 +21,7 @@ as $$
 declare
   v_found bigint[];
   v_jobs bigint[];
+  v_newer bigint[];
   v_job bigint;
   v_count int := 0;
 begin
@@ -28,7 +29,7 @@ begin
     select w.job_id
     from qwf.waits w join qwf.jobs j on j.id = w.job_id join qwf.runs r on r.id = j.run_id
     where w.kind = 'signal' and w.project = p_signal.project and w.name = p_signal.name
-      and w.refused is distinct from p_signal.id
+      and p_signal.id <> all (coalesce(w.refused, '{}'))
     order by w.job_id
     limit p_max
     for no key update of r skip locked);
@@ -40,9 +41,17 @@ begin
   where j.id = any (v_found) and j.status = 'awaiting_input' and j.queue is null
     and not _qwf.is_obsolete(j.run_id, j.run_if, j.parent_id)
     and not exists (select from _qwf.answer_problems(j.input_spec, p_signal.payload));
-  update qwf.waits w set refused = p_signal.id
+  update qwf.waits w set refused = (p_signal.id || w.refused)[:1000]
   where w.job_id = any (v_found) and w.job_id <> all (coalesce(v_jobs, '{}'))
     and w.kind = 'signal';
+  v_newer := array(
+    select j.id from qwf.jobs j
+    where j.id = any (v_jobs) and exists (
+      select from qwf.signals n
+      where n.project = p_signal.project and n.name = p_signal.name and n.id > p_signal.id
+        and n.keep_until > qwf.now()
+        and not exists (select from _qwf.answer_problems(j.input_spec, n.payload))));
+  v_jobs := array(select id from unnest(v_jobs) id where id <> all (v_newer) order by id);
   begin
     perform _qwf.apply_signal(v_jobs, p_signal);
     v_count := coalesce(cardinality(v_jobs), 0);

@@ -2,12 +2,12 @@
 -- Purpose: Tells all runs of a project that something has happened outside: the steps that wait for
 --   this name complete with the payload.
 -- Guarantees: The signal, the answers and the fan-out are in the transaction of the caller. It is
---   kept for steps that ask later, until a newer one of its name replaces it: so it may come
---   early, and twice. A step whose schema it does not fit goes on waiting. It answers 100 steps
+--   kept for steps that ask later, which read the newest that fits: so it may come early, and
+--   twice. A step whose schema it does not fit goes on waiting. It answers 100 steps
 --   at once, and the tick the others. No step waits for a producer whose transaction is open.
--- Locks: the signal, which another one of its name waits for; then as _serve_signal.
+-- Locks: as _serve_signal.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW005 for an invalid name, payload or time.
+-- Raises: QW005 for an invalid name, payload or time, and for the 1001st kept signal of a name.
 
 begin;
 
@@ -40,23 +40,29 @@ begin
   end if;
   perform _qwf.check_text('project', signal.project);
   perform _qwf.check_json('payload', v_payload, s.max_value_bytes) from qwf.settings s;
+  if 1000 = (
+    select count(*) from (
+      select from qwf.signals s
+      where s.project = signal.project and s.name = signal.name and s.keep_until > v_now
+      limit 1000) kept)
+  then
+    raise exception using errcode = 'QW005', message = 'too many signals of one name',
+      detail = format('1000 signals %s of project %L are kept', signal.name, signal.project),
+      hint = 'give them a shorter keep_for; for a stream of things enqueue a job for each';
+  end if;
   insert into qwf.signals as s (
     project, name, payload, sent_at, keep_until, look_at)
   values (
     signal.project, signal.name, v_payload, v_now,
     v_now + extract(epoch from signal.keep_for) * interval '1 s', v_now)
-  on conflict (project, name) do update set
-    id = default, payload = excluded.payload, login = excluded.login,
-    acting_for = excluded.acting_for, sent_at = excluded.sent_at,
-    keep_until = excluded.keep_until, look_at = excluded.look_at, horizon = null
   returning s.* into v_signal;
   return (_qwf.serve_signal(v_signal, 100)).answered;
 end $$;
 comment on function qwf.signal is
   'Completes the input steps of the project that wait for the signal of this name with the '
   'payload, if it fits their schema; returns how many, at most 100: the tick completes the others. '
-  'It is kept for steps that ask within keep_for (1 minute to 366 days), until a newer one of its '
-  'name replaces it. QW005 for an invalid name, payload or time.';
+  'It is kept for steps that ask within keep_for (1 minute to 366 days): they read the newest of '
+  'its name that fits. QW005 for an invalid name, payload or time, and beyond 1000 kept ones.';
 call _qwf.allow('qwf.signal', 'qwf_producer');
 
 commit;

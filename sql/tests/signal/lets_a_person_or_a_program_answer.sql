@@ -1,5 +1,5 @@
 begin;
-select plan(8);
+select plan(9);
 
 create function pg_temp.ask() returns bigint language sql as $$
   select qwf_test.question('confirm', '{"signal": "paid", "prompt": "Has it been paid?"}') $$;
@@ -17,6 +17,9 @@ select results_eq('select login, detail ->> ''signal'' from qwf.event_overview
 select pg_temp.ask();
 select is(qwf_test.run_state(), 'completed', 'a kept signal is first, too');
 select qwf.signal('paid', '"no boolean"'), pg_temp.ask();
+select is(qwf_test.run_state(), 'completed', 'and one that fits, behind one that does not');
+delete from qwf.signals where payload = 'true';
+select pg_temp.ask();
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', 'false') $$,
   'the person is first');
 select is_empty('select * from qwf.waits', 'nothing waits any more');

@@ -8,8 +8,8 @@ select s.name, s.project, s.payload, s.login, s.acting_for, s.sent_at, s.keep_un
 from qwf.signals s
 where s.keep_until > qwf.now();
 comment on view qwf.kept_signals is
-  'The last signal of each name, while it is kept for steps that ask for it later (order by '
-  'keep_until desc).';
+  'Signals that are kept for steps that ask for them later (order by keep_until desc): a step '
+  'reads the newest of its name that fits.';
 comment on column qwf.kept_signals.name is 'Name that a step waits for.';
 comment on column qwf.kept_signals.project is 'Project of the steps that it answers.';
 comment on column qwf.kept_signals.payload is 'The value that steps are answered with.';

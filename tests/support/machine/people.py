@@ -67,9 +67,9 @@ class People(State):
             self._apply(self.runs[job.run], [*self._taken(job.run), (job.id, kind)])
 
     def signal(self, name: str, value: Json) -> int:
-        self.signals[name] = value
         if not isinstance(value, str):  # what questions of the machine ask for
             return 0
+        self.signals[name] = value
         found = [
             job
             for job in self.jobs.values()

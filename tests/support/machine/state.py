@@ -215,7 +215,7 @@ class State:
     paused: set[str] = field(default_factory=set)
     packed: bool = False  # the queue cpu
     asleep: dict[str, datetime] = field(default_factory=dict)  # workers, since when
-    signals: dict[str, Json] = field(default_factory=dict)  # those that are kept, by name
+    signals: dict[str, Json] = field(default_factory=dict)  # the newest that fits, by name
     # how many jobs may have been left to a sleeper in vain since it last claimed
     in_vain: dict[str, int] = field(default_factory=dict)
     room: int | None = None  # max_running of the queue cpu
