@@ -321,3 +321,127 @@ def test_what_a_person_leaves_by_working_is_erased(db: Db, server: Server) -> No
     assert db.execute("select * from qwf.check_invariants()").fetchall() == []
     kept = "select array_agg(outcome order by job_id, attempt) from qwf.job_attempts"
     assert db.execute(kept).fetchone() == (["fatal", "fatal", "completed"],)
+
+
+STEPS: list[dict[str, Any]] = [
+    {"id": "a", "node": "a", "queue": "default", "inputs": {"who": {"$from": "who"}},
+     "retry": {"max_attempts": 2, "backoff": [0]}},
+    {"id": "m", "node": "m", "queue": "default", "map": {"$from": "list"},
+     "inputs": {"i": {"$from": "item"}}, "depends_on": ["a"]},
+    {"id": "turns", "node": "turn", "queue": "default", "depends_on": ["a"],
+     "repeat": {"until": {"$from": "item.done"}, "max": 3}, "inputs": {"l": {"$from": "item"}}},
+    {"id": "sub", "kind": "workflow", "workflow": "inner", "inputs": {"x": {"$from": "who"}},
+     "depends_on": ["a"]},
+    {"id": "paid", "kind": "input", "signal": ["paid", {"$from": "who"}], "target": "p",
+     "depends_on": ["a"]},
+    {"id": "ask", "kind": "input", "widget": "text", "prompt": {"$from": "prompt"}, "target": "t",
+     "depends_on": ["a"]},
+    {"id": "fail", "node": "fail", "queue": "default", "inputs": {"t": {"$from": "ask.t"}},
+     "depends_on": ["ask", "paid", "m", "turns", "sub"]},
+]  # fmt: skip
+INNER = {"name": "inner", "steps": [
+    {"id": "i", "node": "i", "queue": "default", "inputs": {"x": {"$from": "x"}}}],
+    "outputs": {"o": {"$from": "i.o"}}}  # fmt: skip
+
+
+def work(db: Db, rounds: int = 8) -> None:
+    """Ticks and attempts that report her text in everything that a worker can send."""
+    for _ in range(rounds):
+        db.execute("select qwf.tick()")
+        claimed = db.execute(
+            "select c.job_id, c.token, c.task, c.attempt"
+            " from qwf.workers w, qwf.claim(w.queue, w.id, 20) c"
+        ).fetchall()
+        for job, token, task, attempt in claimed:
+            its = (job, token)
+            if task in ("qwf.send", "told"):
+                db.execute("select qwf.finish(%s, %s, 'completed')", its)
+                continue
+            series = {"names": {HER: {"points": [[1, 0.9]], "reported": 1}}, "left_out": 0}
+            db.execute(
+                "select qwf.progress(%s, %s, 0.5, %s, %s, %s)",
+                (*its, HER, Jsonb({"who": HER}), Jsonb(series)),
+            )
+            db.execute("select qwf.follow_log(%s)", (job,))
+            db.execute("select qwf.report_log(%s, %s, 20, %s, 10, %s, false)", (*its, HER, HER))
+            db.execute(
+                "select qwf.report_event(%s, %s, 'folder_moved', %s)",
+                (*its, Jsonb({"moved": HER, "to": HER})),
+            )
+            bad = task in ("fail", "solo") or (task == "a" and attempt == 1)
+            detail = {"log_tail": HER, "reason": HER, "usage": {HER: 1},
+                      "files": [{"rel_path": HER, "kind": "image", "size_bytes": 3}]}  # fmt: skip
+            db.execute(
+                "select qwf.finish(%s, %s, %s, %s, %s, %s)",
+                (*its, "error" if bad else "completed", Jsonb({"o": HER, "done": True}),
+                 f"no {HER}" if bad else None, Jsonb(detail)),
+            )  # fmt: skip
+
+
+def answer(db: Db) -> None:
+    for job, widget in db.execute(
+        "select job_id, question ->> 'widget' from qwf.open_questions('')"
+    ).fetchall():
+        given = HER if widget == "text" else "abort"
+        db.execute("select qwf.answer_job(%s, %s, acting_for => %s)", (job, Jsonb(given), HER))
+
+
+def test_what_came_through_any_door_is_erased(db: Db, server: Server) -> None:
+    """Signals that an earlier try took, children, turns, alerts and what they start, streams,
+    series, checkpoints, marks of failures, changes, reasons: nothing of her is left."""
+    for name, rule in {
+        "fails": {"when": ["job_failed", "run_ended"], "do": {"receiver": "ops"}},
+        "label": {"when": ["job_failed", "run_ended"], "by": "label.mail",
+                  "do": {"task": "told", "queue": "default"}},
+    }.items():  # fmt: skip
+        db.execute("select qwf.set_alert(%s, %s)", (name, Jsonb(rule)))
+    labels = '{"labels": {"receiver.ops": "true", "receiver.ada": "true"}}'
+    for queue in ("default", "qwf.alerts"):
+        db.execute("select qwf.register_worker('box', %s, %s)", (queue, labels))
+    db.execute("select qwf.create_limit('mail', 5, keyed => true, starts => 50, per => '1 day')")
+    db.execute("select qwf.register_workflow(%s)", (Jsonb(INNER),))
+    db.execute("select qwf.register_workflow(%s)", (Jsonb({"name": "w", "steps": STEPS}),))
+    label = Jsonb({"person": "42", "mail": HER})
+    db.execute("select qwf.signal(%s, %s)", (f"paid:{HER}", Jsonb({"s": HER})))
+    context = {"who": HER, "list": [HER], "prompt": f"{HER}?"}
+    ((run,),) = db.execute(
+        "select qwf.enqueue_run('w', %s, key => %s, labels => %s, notify => 'ada', out_dir => %s)",
+        (Jsonb(context), HER, label, f"/out/{HER}"),
+    ).fetchall()
+    enqueue = "select qwf.enqueue('solo', %s, labels => %s, max_attempts => 1, on_failure => %s)"
+    ((solo,),) = db.execute(enqueue, (Jsonb({"who": HER}), label, None)).fetchall()
+    db.execute(enqueue, (Jsonb({"who": HER}), label, "ask"))
+    ((moved,),) = db.execute(
+        "select qwf.enqueue('t', %s, labels => %s, limit_by => %s,"
+        " run_at => qwf.now() + interval '1 day')",
+        (Jsonb({"who": HER}), label, f"mail:{HER} old"),
+    ).fetchall()
+    db.execute("select qwf.change_job(%s, limit_by => %s)", (moved, f"mail:{HER} new"))
+    db.execute("select qwf.cancel_job(%s, %s)", (moved, HER))
+    work(db)
+    answer(db)
+    work(db)
+    db.execute("select qwf.retry_job(%s, %s)", (solo, Jsonb({"who": HER})))
+    work(db)
+    again = {"who": f"{HER} now", "extra": HER}
+    db.execute("select qwf.retry_run(%s, context => %s)", (run, Jsonb(again)))
+    work(db)
+    answer(db)
+    db.execute("select qwf.signal(%s, %s)", (f"paid:{HER} now", Jsonb({"s": HER})))
+    for task, signature in db.execute(
+        "select task, signature from qwf.failure_groups()"
+    ).fetchall():
+        db.execute("select qwf.mark_failures(%s, %s, seen => true, note => %s)",
+                   (task, signature, HER))  # fmt: skip
+    work(db, 12)
+    left = db.execute("select id, task, status from qwf.jobs where finished_at is null").fetchall()
+    assert left == []
+    assert db.execute("select status from qwf.runs where id = %s", (run,)).fetchone() == ("failed",)
+    assert dumped(server, db).count(HER) > 40
+    parts = [part for (part,) in db.execute("select distinct part from _qwf.personal_places()")]
+    for _ in range(3):
+        db.execute("select qwf.erase(%s, %s)", (PERSON, parts))
+        work(db, 2)
+    db.execute('select qwf.erase(\'{"task": "told"}\')')
+    assert [line for line in dumped(server, db).splitlines() if HER in line] == []
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []
