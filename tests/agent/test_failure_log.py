@@ -67,7 +67,7 @@ def test_errors_cannot_control_a_terminal(base: Database, start: StartAgent) -> 
 
 
 def test_a_reason_cannot_forge_a_line(base: Database, start: StartAgent) -> None:
-    """A worker's login is enough to give one, with suspend_worker()."""
+    """A worker's login is enough to give one, with withdraw_worker()."""
     agent = start("--app", "bodies", "--host", "box")
     forged = "2026-01-02 03:04:05,678 ERROR the disk is full"
     base.conn.execute(

@@ -87,7 +87,7 @@ def doctor(dsn: str, home: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_box_that_cannot_write_files_suspends_itself(
+def test_a_box_that_cannot_write_files_withdraws(
     base: Database, start: StartAgent, code: str, tmp_path: Path, read_only: tuple[Path, str]
 ) -> None:
     """From its start on: 60 of 60 jobs are done elsewhere, and doctor names the box."""
@@ -95,7 +95,7 @@ def test_a_box_that_cannot_write_files_suspends_itself(
     assert why_unwritable(folder) == f"cannot write {folder} ({why})"
     ids = [base.enqueue("write") for _ in range(60)]
     start(*options("box-b", out_root=str(folder)), PYTHONPATH=code)
-    until(lambda: base.one("select count(*) from qwf.switched_off") == 1, "its suspension")
+    until(lambda: base.one("select count(*) from qwf.switched_off") == 1, "it to withdraw")
     assert base.one("select count(*) from qwf.jobs where attempt > 0") == 0
     start(*options("box-a"), PYTHONPATH=code)
     assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
@@ -105,14 +105,14 @@ def test_a_box_that_cannot_write_files_suspends_itself(
     said = base.one(
         "select string_agg(says, '') from qwf.doctor('{workers}') where level='problem'"
     )
-    assert said == f"box-b suspended: cannot write {folder} ({why})"
+    assert said == f"box-b has withdrawn from default: cannot write {folder} ({why})"
     exit_code, printed = doctor(base.dsn, tmp_path)
     assert exit_code == 1, printed
-    assert "box-b suspended: cannot write" in printed
+    assert "box-b has withdrawn from default: cannot write" in printed
     assert base.invariants() == []
 
 
-def test_a_disk_that_becomes_read_only_suspends_the_box(
+def test_a_disk_that_becomes_read_only_makes_the_box_withdraw(
     base: Database, start: StartAgent, code: str, tmp_path: Path
 ) -> None:
     """One job for each slot is lost, and avoids the box."""
@@ -123,7 +123,7 @@ def test_a_disk_that_becomes_read_only_suspends_the_box(
         assert base.ended(base.enqueue("write"))["status"] == "completed"
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         ids = [base.enqueue("write") for _ in range(60)]
-        until(lambda: base.one("select count(*) from qwf.switched_off") == 1, "its suspension")
+        until(lambda: base.one("select count(*) from qwf.switched_off") == 1, "it to withdraw")
         lost = base.one("select array_agg(id) from qwf.jobs where losses > 0")
         assert 1 <= len(lost) <= 2
         attempt = base.attempts(lost[0])[0]

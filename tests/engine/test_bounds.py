@@ -177,7 +177,7 @@ CALLS: dict[str, dict[str, str]] = {
     "set_alert": {"name": "'r'", "rule": """'{"when": ["lost"], "do": {"receiver": "ops"}}'"""},
     "signal": {"name": "'paid'", "payload": "'{}'"},
     "submit_input": {"run_id": ASKING, "node_id": "'ask'", "value": "'1'", "acting_for": "'Ada'"},
-    "suspend_worker": {"worker": WORKER, "reason": "'it is broken'"},
+    "withdraw_worker": {"worker": WORKER, "reason": "'it is broken'"},
     "take_model_requests": {"worker": WORKER},
     "context_notes": {"run_id": ASKING, "context": "'{}'"},
     "test_alert": {"name": "'told'"},
@@ -221,7 +221,7 @@ CUT = {
     ("report_broken_server", "error"),
     ("report_log", "stream"),
     ("report_log", "tail"),
-    ("suspend_worker", "reason"),
+    ("withdraw_worker", "reason"),
 }
 STORED_NOWHERE = {
     ("report_broken_server", "worker"),

@@ -66,7 +66,7 @@ OPERATIONS = {
     "drop_limit": "select qwf.drop_limit('queue:cpu')",
     "pause_queue": "select qwf.pause_queue('cpu')",
     "worker_control": "select qwf.worker_control('box', 'cpu', 'off')",
-    "suspend_worker": "select qwf.suspend_worker('{worker}', 'it only fails')",
+    "withdraw_worker": "select qwf.withdraw_worker('{worker}', 'it only fails')",
     "request_model": "select qwf.request_model('box', 'cpu', 'm')",
     "take_model_requests": "select from qwf.take_model_requests('{worker}')",
 }
@@ -76,7 +76,7 @@ NEVER_WAIT = {"heartbeat", "claim", "reclaim", "promote_due", "drain_outbox", "p
 # locks of docs/concepts.md that it waits for. Transactions that keep their order do not deadlock.
 WAITS_FOR = {
     "worker_control": (0,),
-    "suspend_worker": (0,),
+    "withdraw_worker": (0,),
     "pause_queue": (1,),
     "create_queue": (1,),
     "drop_limit": (1,),

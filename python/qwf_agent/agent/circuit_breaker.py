@@ -51,13 +51,13 @@ class CircuitBreaker:
         jobs = ", ".join(map(str, dict.fromkeys(self._failures)))
         what = "the trial job after a pause" if self.on_trial else "several jobs in a row"
         text = f"{what} failed within {FAST_S:g} s ({reason}): {jobs}"
-        self.suspend(text)
+        self.withdraw(text)
 
-    def suspend(self, text: str) -> None:
+    def withdraw(self, text: str) -> None:
         """Switch the host off for this queue for five minutes, unless it is off already."""
         if not self._control.on and self._control.known:
             return
-        log.error("switching this worker off for five minutes: %s", text)
+        log.error("withdrawing this box from the queue for five minutes: %s", text)
         self._failures, self.on_trial = [], True
-        self._link.send(db.suspend_worker(self._worker_id, text))
+        self._link.send(db.withdraw_worker(self._worker_id, text))
         self._control.assume_off()

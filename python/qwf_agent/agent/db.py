@@ -96,9 +96,9 @@ def worker_orders(worker: str) -> Query:
     return Query("select * from qwf.worker_orders({})", (worker,), soft=True)
 
 
-def suspend_worker(worker: str, reason: str) -> Query:
+def withdraw_worker(worker: str, reason: str) -> Query:
     """Switches the worker's host off for five minutes; false if it is off already."""
-    return Query("select * from qwf.suspend_worker({}, {})", (worker, reason))
+    return Query("select * from qwf.withdraw_worker({}, {})", (worker, reason))
 
 
 def report_broken_server(worker: str, server: str, error: str) -> Query:

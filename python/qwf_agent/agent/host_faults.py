@@ -22,7 +22,7 @@ SHOWN = 300  # characters of an error
 
 class HostFaults:
     """Withdraws a task whose code cannot be imported and a model that cannot be loaded. If the
-    folder for files cannot be written, it suspends all workers of this agent."""
+    folder for files cannot be written, the box withdraws from all queues of this agent."""
 
     def __init__(self, slots: Pool, endings: Endings, children: Children) -> None:
         self._slots = slots
@@ -38,7 +38,7 @@ class HostFaults:
         error = str(json.loads(rendered).get("error")).partition("\n")[0][:SHOWN]
         if reason == "out_root":
             for worker in workers:
-                worker.circuit_breaker.suspend(error)
+                worker.circuit_breaker.withdraw(error)
         elif reason == "model" and claim.model is not None:
             self._withdraw("model", claim.model, error)
         elif reason == "import":

@@ -123,7 +123,7 @@ class Opening:
             self._registered.append((yield from self._register(queue, settings)))
         for worker in self._registered if unwritable else ():
             log.error("switching %s off for five minutes: %s", worker.name, unwritable)
-            yield from self._ask(db.suspend_worker(worker.id, unwritable or ""))
+            yield from self._ask(db.withdraw_worker(worker.id, unwritable or ""))
             worker.circuit_breaker.on_trial = True
         self.workers = list(self._registered)
 

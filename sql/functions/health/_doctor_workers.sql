@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/health/_doctor_workers
--- Purpose: Finds workers that are gone, switched off, suspended, without a task or model that they
+-- Purpose: Finds workers that are gone, switched off, withdrawn, without a task or model that they
 --   should have, or not of this version.
 -- Called by: _doctor_findings.
 
@@ -30,7 +30,8 @@ begin
   where not exists (select from qwf.workers w where w.id = o.acting_for and w.host = o.host)
   order by o.host, o.queue;
   return query  -- by its own workers
-  select 'problem', 'box ' || o.host, format('%s suspended: %s', o.host, o.reason),
+  select 'problem', 'box ' || o.host, format('%s has withdrawn from %s: %s', o.host,
+      string_agg(distinct o.queue, ', ' order by o.queue), o.reason),
     format('mend it, then: qwf worker on --host %s --all; by itself it tries again at %s', o.host,
       _qwf.spell_moment(max(o.until)))
   from qwf.switched_off o

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_refuse_engine_name
 -- Purpose: Refuses a name that the engine keeps for itself: the queue of runs, its own worker.
 -- Raises: QW007.
--- Called by: create_queue, deregister_worker, heartbeat, suspend_worker, _check_claim, _check_job,
+-- Called by: create_queue, deregister_worker, heartbeat, withdraw_worker, _check_claim, _check_job,
 --   _check_worker, _raise_unknown_queue.
 
 begin;

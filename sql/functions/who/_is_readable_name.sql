@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/who/_is_readable_name
 -- Purpose: True for a name that people can read as it is: 1 to 255 bytes, and no character that is
 --   unseen or moves other characters.
--- Called by: _act_for, _acting_for, _named_signal, signal, suspend_worker,
+-- Called by: _act_for, _acting_for, _named_signal, signal, withdraw_worker,
 --   tg_worker_controls__write.
 
 begin;

@@ -12,7 +12,7 @@ from (values
   ('qwf.heartbeat(''qwf.engine'')', 'QW007'),
   ('qwf.sleep(''qwf.engine'', ''cpu'')', 'QW007'),
   ('qwf.sleep(''me'', ''qwf.runs'')', 'QW007'),
-  ('qwf.suspend_worker(''qwf.engine'', ''x'')', 'QW007'),
+  ('qwf.withdraw_worker(''qwf.engine'', ''x'')', 'QW007'),
   ('qwf.enqueue(''t'', queue => ''qwf.runs'')', 'QW007'),
   ('qwf.enqueue_many(''[{"task": "t", "queue": "qwf.runs"}]'')', 'QW007'),
   ('qwf.create_queue(''qwf.other'')', 'QW007'),

@@ -43,10 +43,10 @@ select matches(pg_temp.finds('workers'), '^problem: box-a has 89 ended bodies th
   'report: x of odd: \[\]; 89 of shout: P0001 boom -> mend or drop what refuses them, ',
   'it cannot report, and says so in an odd way');
 update qwf.workers set stats = '{}';
-select qwf.suspend_worker(w.id, 'cannot write /data/out (Read-only file system)') from worker w;
-select matches(pg_temp.finds('workers'), '^problem: box-a suspended: cannot write /data/out '
+select qwf.withdraw_worker(w.id, 'cannot write /data/out (Read-only file system)') from worker w;
+select matches(pg_temp.finds('workers'), '^problem: box-a has withdrawn from cpu: cannot write /data/out '
   '\(Read-only file system\) -> mend it, then: qwf worker on --host box-a --all; by itself it '
-  'tries again at ', 'it has suspended itself');
+  'tries again at ', 'it has withdrawn');
 
 select * from finish();
 rollback;

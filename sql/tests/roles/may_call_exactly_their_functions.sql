@@ -35,7 +35,7 @@ create temp table allowed (name, roles) as values
     ('follow_log', '{qwf_producer,qwf_viewer}'), ('followed_logs', '{qwf_worker}'),
     ('report_log', '{qwf_worker}'), ('read_log', '{qwf_producer,qwf_viewer}'),
     ('worker_orders', '{qwf_worker}'), ('configure_server', '{}'),
-    ('report_broken_server', '{qwf_worker}'), ('suspend_worker', '{qwf_worker}'),
+    ('report_broken_server', '{qwf_worker}'), ('withdraw_worker', '{qwf_worker}'),
     ('worker_alive', '{qwf_worker,qwf_viewer}'),
   ('request_model', '{}'), ('take_model_requests', '{qwf_worker}'),
     ('answer_model_request', '{qwf_worker}'), ('report_metrics', '{qwf_worker}'),

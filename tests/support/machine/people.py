@@ -173,7 +173,7 @@ class People(State):
             self.off[host] = until
         return None
 
-    def suspend_worker(self, name: str) -> bool | Refused:
+    def withdraw_worker(self, name: str) -> bool | Refused:
         """The order of a person stands."""
         worker = self.workers.get(name)
         if worker is None or worker.stopped:

@@ -263,7 +263,7 @@ later = st.none() | st.none() | st.sampled_from([15.5, 0.0]).map(lambda s: timed
 values = st.sampled_from(["yes", "no", 7, "retry", "skip", "abort"])
 MEDDLING = ["cancel_job", "cancel_run", "retry_job", "retry_run", "retry_run", "run_next"]
 MEDDLING += ["change_job", "pause", "deregister_worker", "cancel_jobs", "retry_jobs"]
-MANAGING = ["switch", "switch", "suspend_worker", "create_limit", "drop_limit", "limit_queue"]
+MANAGING = ["switch", "switch", "withdraw_worker", "create_limit", "drop_limit", "limit_queue"]
 MANAGING += ["place", "sleep", "sleep", "wake"]
 INFO: list[Json] = [  # what workers say about themselves
     {},
@@ -762,11 +762,11 @@ class Machine(RuleBasedStateMachine):
         wanted = main.model.switch(host, state, until, policy)
         require(got == wanted, "worker_control answers", got, wanted)
 
-    def _suspend_worker(self, main: Session, number: int, which: int) -> None:
+    def _withdraw_worker(self, main: Session, number: int, which: int) -> None:
         worker = pick([*main.model.workers, "w1"], number)
-        got = main.one("select qwf.suspend_worker(%s, 'it only fails')", worker)
-        wanted = main.model.suspend_worker(worker)
-        require(got == wanted, "suspend_worker answers", got, wanted)
+        got = main.one("select qwf.withdraw_worker(%s, 'it only fails')", worker)
+        wanted = main.model.withdraw_worker(worker)
+        require(got == wanted, "withdraw_worker answers", got, wanted)
 
     def _create_limit(self, main: Session, number: int, which: int) -> None:
         name, count = pick((*LIMITS, "three"), number), 1 + which % 3

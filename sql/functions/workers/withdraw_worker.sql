@@ -1,4 +1,4 @@
--- Deploy qwf:functions/workers/suspend_worker
+-- Deploy qwf:functions/workers/withdraw_worker
 -- Purpose: Lets a worker switch its host off for a while because its jobs fail one after another.
 -- Guarantees: Lasts ten minutes at most, as any worker can register under any host. If somebody
 --   has switched it off already, that order stays as it is. Running jobs may finish. The trigger
@@ -10,7 +10,7 @@
 
 begin;
 
-create function qwf.suspend_worker(worker text, reason text, pause interval default '5 min')
+create function qwf.withdraw_worker(worker text, reason text, pause interval default '5 min')
 returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -22,19 +22,19 @@ declare
   v_worker qwf.workers;
   v_done boolean;
 begin
-  if starts_with(suspend_worker.worker, 'qwf.') then
-    perform _qwf.refuse_engine_name('worker', suspend_worker.worker);
+  if starts_with(withdraw_worker.worker, 'qwf.') then
+    perform _qwf.refuse_engine_name('worker', withdraw_worker.worker);
   end if;
-  if _qwf.is_duration(suspend_worker.pause, '10 min', p_least => '1 s') is not true then
+  if _qwf.is_duration(withdraw_worker.pause, '10 min', p_least => '1 s') is not true then
     raise exception using errcode = 'QW005', message = 'invalid pause',
-      detail = format('pause %s', suspend_worker.pause),
+      detail = format('pause %s', withdraw_worker.pause),
       hint = 'give one second to ten minutes; worker_control() can switch it off for longer';
   end if;
   select w.* into v_worker from qwf.workers w
-  where w.id = suspend_worker.worker and w.stopped_at is null;
+  where w.id = withdraw_worker.worker and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such worker',
-      detail = format('worker %L', left(suspend_worker.worker, 200)),
+      detail = format('worker %L', left(withdraw_worker.worker, 200)),
       hint = 'register it again with register_worker()';
   end if;
   v_before := _qwf.act_for(case when _qwf.is_readable_name(v_worker.id) then v_worker.id end);
@@ -42,7 +42,7 @@ begin
     host_label, queue, desired_state, stop_policy, reason, until)
   values (
     v_worker.host, v_worker.queue, 'off', 'drain',
-    left(suspend_worker.reason, 1000), v_now + suspend_worker.pause)
+    left(withdraw_worker.reason, 1000), v_now + withdraw_worker.pause)
   on conflict (host_label, queue) do update set
     desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
     reason = excluded.reason, until = excluded.until
@@ -51,9 +51,9 @@ begin
   perform set_config('qwf.acting_for', v_before, true);
   return v_done;
 end $$;
-comment on function qwf.suspend_worker is
+comment on function qwf.withdraw_worker is
   'Switches the host of the worker off for its queue, for at most 10 minutes and with a reason; '
   'false if somebody has switched it off already. QW001 for an unknown worker.';
-call _qwf.allow('qwf.suspend_worker', 'qwf_worker');
+call _qwf.allow('qwf.withdraw_worker', 'qwf_worker');
 
 commit;
