@@ -74,6 +74,7 @@ create table qwf.graph_nodes (
   delay jsonb,
   max_attempts int,
   max_losses int,
+  at_most_once boolean,
   backoff jsonb,
   timeout interval,
   stall_timeout interval,
@@ -136,6 +137,8 @@ comment on column qwf.graph_nodes.delay is
 comment on column qwf.graph_nodes.max_attempts is 'Number of tries; null: the setting.';
 comment on column qwf.graph_nodes.max_losses is
   'How often its work may be lost; null: the setting.';
+comment on column qwf.graph_nodes.at_most_once is
+  'True: nothing tries its body a second time by itself; null: an ordinary node.';
 comment on column qwf.graph_nodes.backoff is 'Waits between tries; null: the setting.';
 comment on column qwf.graph_nodes.timeout is
   'Wall-clock limit of one attempt; null: the value of the queue, or the setting.';

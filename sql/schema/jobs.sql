@@ -65,6 +65,7 @@ create table qwf.jobs (
   expires_at timestamptz,
   avoid_host text,
   avoid_until timestamptz,
+  begun boolean,
   start_by timestamptz,
   parent_id bigint,
   element int,
@@ -180,6 +181,8 @@ comment on column qwf.jobs.avoid_host is
   'Host that lost it, whose accelerator failed or disk was full, or that has older code than its '
   'producer; left to other hosts while one could take it.';
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
+comment on column qwf.jobs.begun is
+  'Of a job that runs at most once: whether its body may have begun. Null: an ordinary job.';
 comment on column qwf.jobs.start_by is
   'The latest start that every call merged into it allows: a call with debounce moves run_at no '
   'further. Null: no call moves run_at to later.';

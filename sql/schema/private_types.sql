@@ -59,8 +59,8 @@ create type _qwf.picked as (
 comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
   'hold no reference), or why they cannot be resolved; rare: it has a key, and may take over from '
-  'an older job of it that waits for its next try, or a deadline. Of a node also the folder of '
-  'its run, and when the run was enqueued.';
+  'an older job of it that waits for its next try, or a deadline, or runs at most once. '
+  'Of a node also the folder of its run, and when the run was enqueued.';
 
 create type _qwf.nodes_read as (jobs _qwf.picked[], runs bigint[]);
 comment on type _qwf.nodes_read is
@@ -155,7 +155,7 @@ create type _qwf.new_job as (
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
   limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean,
   light boolean, max_losses int, key_mode text, debounce interval, debounce_max interval,
-  notify text);
+  notify text, at_most_once boolean);
 comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and with its defaults.';
 
 create type _qwf.job_key as (project text, task text, key text);
@@ -165,7 +165,8 @@ create type _qwf.held as (
   "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,
   claimed_by text, queued_at timestamptz, claimed_at timestamptz, limit_by text, run_if text,
   parent_id bigint, on_failure text, failures int, losses int, max_attempts int, max_losses int,
-  backoff jsonb, once boolean, token uuid, outcome text, output jsonb, error text, detail jsonb);
+  backoff jsonb, once boolean, token uuid, outcome text, output jsonb, error text, detail jsonb,
+  begun boolean);
 comment on type _qwf.held is
   'A locked running job, the ctid of its row, and what is reported about its attempt.';
 

@@ -21,14 +21,15 @@ create type qwf.claimed_job as (
   attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,
   lease_expires_at timestamptz, project text, labels jsonb,
   light boolean, created_at timestamptz, rated boolean, checkpoint jsonb,
-  alone boolean, queued_s double precision);
+  alone boolean, queued_s double precision, at_most_once boolean);
 comment on type qwf.claimed_job is
   'A job as a worker gets it from claim: the work, and the token that every report about it must '
   'carry. created_at is that of the run, or of a standalone job: with it a folder tells two jobs '
   'with one id apart. rated: its limit has a rate, and the start was counted just now, so begin it '
   'before all others. checkpoint: the value that an earlier attempt has saved with progress(). '
   'alone: three times its process ended while it ran other jobs, too, so run it in one without '
-  'others. queued_s: for how many seconds it was queued before this claim.';
+  'others. queued_s: for how many seconds it was queued before this claim. '
+  'at_most_once: before its body begins, call progress(begun => true), and begin only after ok.';
 
 create type qwf.enqueued as (job_id bigint, merged boolean, kept text, run_at timestamptz);
 comment on type qwf.enqueued is
@@ -58,7 +59,7 @@ create type qwf.verdict_or_job as (
   queue text, inputs jsonb, attempt int, timeout interval, stall_timeout interval,
   required_model text, out_dir text, lease_expires_at timestamptz, project text, labels jsonb,
   light boolean, created_at timestamptz, rated boolean, checkpoint jsonb,
-  alone boolean, queued_s double precision);
+  alone boolean, queued_s double precision, at_most_once boolean);
 comment on type qwf.verdict_or_job is
   'A row of finish_and_claim. With a verdict it answers a report, and the columns after pending '
   'are null; without one it is a claimed job (see claimed_job).';

@@ -22,6 +22,7 @@ create table qwf.workers (
   cards text[] not null default '{}',
   task_options jsonb not null default '{}',
   follows_orders boolean not null default false,
+  writes_begun boolean not null default false,
   stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
@@ -61,6 +62,9 @@ comment on column qwf.workers.task_options is
 comment on column qwf.workers.follows_orders is
   'True if it reads worker_orders() and gives its jobs back by itself when it is off hard; else '
   'heartbeat() does.';
+comment on column qwf.workers.writes_begun is
+  'True if it calls progress(begun => true) before the body of a job that runs at most once; else '
+  'such a job has begun when it is claimed.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers, '
   'out_free_bytes (of its folder for files), code_problem (why it keeps running old code).';

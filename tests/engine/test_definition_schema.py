@@ -209,7 +209,7 @@ NODES: list[Json] = [
     {"map": [1], "min_success": "0%", "stop_when_reached": False},
     {"on_failure": "ask", "run_if": "all_done", "limit_by": "api"},
     {"compensates": ["up"], "inputs": {"x": {"$from": "up.x"}, "why": {"$from": "run.error"}}},
-    {"retry": {"max_attempts": 3, "max_losses": 2, "backoff": [1, 2.5]}},
+    {"retry": {"max_attempts": 3, "max_losses": 2, "backoff": [1, 2.5]}, "at_most_once": True},
     {"retry": {"backoff": {"base": 1, "factor": 2, "max": 60}}},
     {"timeout": "10 min", "stall_timeout": 90.5, "requires": {"zone": "a"}},
     {"gpu": True, "light": True, "model": "m", "vram_mb": 10},
@@ -542,6 +542,7 @@ def test_it_has_the_keys_and_the_types_of_the_engine(db: Connection) -> None:
         "compensates",
         "on_failure",
         "limit_by",
+        "at_most_once",
     }
     keys |= {f"widget_{name}": own for name, own in widgets.items() if own and name != "turnout"}
     assert widgets["turnout"] == widgets["choose_one"]

@@ -72,7 +72,7 @@ CALLED = {
 JOB = [
     "task", "args", "queue", "priority", "run_at", "key", "max_attempts", "backoff", "timeout",
     "model", "vram_mb", "requires", "limit_by", "on_failure", "expires", "project", "labels",
-    "once", "max_losses",
+    "once", "max_losses", "at_most_once",
 ]  # fmt: skip
 
 
@@ -82,7 +82,7 @@ REPORT = [
 ]  # fmt: skip
 WORKER = [
     "pid", "version", "slots", "tasks", "models", "current_model", "vram_mb", "labels", "rank",
-    "project", "task_options",
+    "project", "task_options", "writes_begun",
 ]  # fmt: skip
 SAMPLE = [
     "cpu_percent", "cpu_ours_percent", "ram_percent", "ram_used_mb", "ram_total_mb",

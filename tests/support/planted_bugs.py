@@ -352,6 +352,31 @@ CHECKPOINT_BUGS = {
 }
 
 
+# What the tests of races find about bodies that run at most once, the name of the test beside each.
+AT_MOST_ONCE_BUGS = {
+    "test_a_body_does_not_begin_while_its_job_is_taken_away": (
+        "qwf.progress",
+        "j.token = progress.token for no key update;",
+        "j.token = progress.token;",
+    ),
+    "test_a_stale_worker_begins_nothing": (
+        "qwf.progress",
+        "where j.id = progress.job_id and j.token = progress.token;",
+        "where j.id = progress.job_id;",
+    ),
+    "test_a_body_that_should_stop_does_not_begin": (
+        "qwf.progress",
+        "elsif _qwf.should_stop",
+        "elsif false and _qwf.should_stop",
+    ),
+    "test_what_has_begun_is_not_tried_again": (
+        "_qwf.may_have_run",
+        "when 'lost' then true",
+        "when 'lost' then false",
+    ),
+}
+
+
 # What the tests of races find about numbers that bodies track, the name of the test beside each.
 SERIES_BUGS = {
     "test_the_first_report_waits_so_that_the_end_of_the_job_finds_it": (

@@ -244,7 +244,7 @@ def yielding() -> Any:
 
 REFUSED_IN_A_PIPELINE: list[tuple[Callable[[], object], str]] = [
     (lambda: node("a", qeue="gpu"), "node 'a' does not take 'qeue'; did you mean 'queue'"),
-    (lambda: node("a", zzz=1), "does not take 'zzz'; use one of command, compensates"),
+    (lambda: node("a", zzz=1), "does not take 'zzz'; use one of at_most_once, command"),
     (lambda: node("a", 5), "the task of node 'a' has to be a name or a task of an App, not 5"),
     (lambda: node("a", later), "has to be a name or a task of an App"),
     (lambda: node(5), "the id of a node has to be a text, not 5"),

@@ -22,6 +22,9 @@ declare
 begin
   case v_widget
     when 'choose_one' then
+      if p_spec ->> 'widget' = 'on_failure' and v_offered ? 'has_run'
+        and jsonb_typeof(p_value -> 'has_run') = 'object'
+        and p_value = jsonb_build_object('has_run', p_value -> 'has_run') then return; end if;
       select coalesce(jsonb_agg(c.choice), '[null]')
       into v_choices
       from jsonb_array_elements(v_offered) o

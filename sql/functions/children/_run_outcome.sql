@@ -2,9 +2,9 @@
 -- Purpose: Returns what a run that is over reports to its step: completed, error, fatal or
 --   cancelled, with its output or error.
 -- Guarantees: The output is what the workflow declares (p_outputs); without outputs, the outputs of
---   its last nodes in one object, where anything but an object stands under the id of its node. An
---   output that has more than p_most bytes, or cannot be resolved, is fatal: another try would give
---   the same.
+--   its last nodes in one object, where anything but an object stands under the id of its node. A
+--   run that failed is fatal if a body in it that runs at most once may have run. An output that
+--   has more than p_most bytes, or cannot be resolved, is fatal: another try would give the same.
 -- Called by: _report_runs.
 
 begin;
@@ -22,6 +22,20 @@ begin
   if outcome <> 'completed' then
     error := format('run %s %s', p_run.id, case p_run.status
       when 'cancelled' then 'was cancelled' else 'failed' end) || coalesce(': ' || p_run.error, '');
+    if outcome = 'error' and exists (
+      with recursive below as (
+        select p_run.id
+        union all
+        select r.id from below b
+        join qwf.jobs j on j.run_id = b.id and j.queue = 'qwf.runs'
+          and j.status in ('failed', 'cancelled')
+        join qwf.runs r on r.parent_id = j.id
+      )
+      select from below b join qwf.jobs j on j.run_id = b.id
+      where j.begun and j.status in ('failed', 'cancelled'))
+    then
+      outcome := 'fatal';
+    end if;
     return;
   elsif p_outputs is not null then
     select f.* into v_found

@@ -24,7 +24,8 @@ begin
     if p_light_only then
       v_jobs := v_jobs || array(
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
           and j.limit_place is null and j.light
@@ -35,7 +36,8 @@ begin
     else
       v_jobs := v_jobs || array(
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
           and j.limit_place is null

@@ -1,22 +1,30 @@
 -- Deploy qwf:functions/claim/_supersede
 -- Purpose: Ends the older jobs of the keys of picked jobs, which only wait for their next try, and
 --   returns the picked jobs that may start.
--- Guarantees: This is the only place where a newer job supersedes an older one. A producer and a
---   finish with open transactions cannot see each other, so neither of them could. A picked job
---   whose older one has been queued meanwhile is left; if somebody has locked the older one, it
---   waits a second, so that no claim picks it again and again in vain. A job that has started is
---   the older one itself: it passes.
+-- Guarantees: Of the jobs that run at most once it keeps as many as the worker could begin now
+--   (p_startable), less those of limits with a rate: none is claimed ahead. This is the only place
+--   where a newer job supersedes an older one. A producer and a finish with open transactions
+--   cannot see each other, so neither of them could. A picked job whose older one has been queued
+--   meanwhile is left; if somebody has locked the older one, it waits a second, so that no claim
+--   picks it again and again in vain. A job that has started is the older one itself: it passes.
 -- Locks: the older jobs; skips those that somebody else has locked.
 -- Called by: claim.
 
 begin;
 
-create function _qwf.supersede(p_picked _qwf.picked[], p_now timestamptz) returns _qwf.picked[]
+create function _qwf.supersede(
+  p_picked _qwf.picked[], p_now timestamptz, p_startable int, p_rated bigint[])
+returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_jobs _qwf.picked[];
+  v_ahead bigint[] := (array(
+    select p.id from unnest(p_picked) p
+    where p.rare and p.id <> all (coalesce(p_rated, '{}'))
+      and (select j.begun from qwf.jobs j where j.ctid = p.row) is not null)
+    )[1 + greatest(coalesce(p_startable, 1) - coalesce(cardinality(p_rated), 0), 0) :];
 begin
   with newer as materialized (
     select j.id, j.project, j.task, j.key
@@ -43,7 +51,7 @@ begin
   from ended e;
   v_jobs := array(
     select p from unnest(p_picked) p
-    where not p.rare or not exists (
+    where not p.rare or p.id <> all (v_ahead) and not exists (
       select from qwf.jobs j
       where j.ctid = p.row and j.key_state <> 's'
         and _qwf.started_with_key(j.project, j.task, j.key, true) is not null));

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/claim/_wake_another
 -- Purpose: Wakes one sleeper that could take a job which a claim has left: any of them if it found
 --   as many as it asked for, or as many of limits with a rate as its worker could begin;
---   else one that this worker cannot take.
+--   else one that this worker cannot take, or not ahead, because it runs at most once.
 -- Guarantees: Wakes only a sleeper that fell asleep before the job was queued. Once it has looked
 --   it falls asleep again, so that each sleeper is woken once for a job, and the chain ends. Looks
 --   at the first 64 jobs; a job it misses is found by a poll.
@@ -52,7 +52,7 @@ begin
         and _qwf.fits(head.job, w, p_now)
       limit 1
     ) asleep
-    where not _qwf.fits(head.job, p_worker, p_now)
+    where (not _qwf.fits(head.job, p_worker, p_now) or (head.job).begun is not null)
       and (select true from _qwf.hash_locks h
         where h.number = hashtext(asleep.worker) & 4095 | 16384 for update skip locked)
     limit 1

@@ -44,11 +44,9 @@ declare
   v_now timestamptz := qwf.now();
   v_terms _qwf.claim_terms; v_worker qwf.workers;
   v_jobs _qwf.picked[];
-  v_special _qwf.special_pick;
-  v_walked bigint;
+  v_special _qwf.special_pick; v_walked bigint;
   v_secret bytea := uuid_send(gen_random_uuid());
-  v_nodal boolean; v_rare boolean;
-  v_nodes _qwf.nodes_read;
+  v_nodal boolean; v_rare boolean; v_nodes _qwf.nodes_read;
 begin
   select
     q.paused or (select true from qwf.switched_off o
@@ -85,7 +83,8 @@ begin
     v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
     v_jobs := array(
       select (j.ctid, j.id, j.run_id, null, null,
-        j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+        j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+        null, null)::_qwf.picked
       from qwf.jobs j
       where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
         and _qwf.fits(j, v_worker, v_now)
@@ -100,7 +99,7 @@ begin
   if cardinality(v_jobs) > 1 then  -- one needs no statement
     select bool_or(run_id is not null), bool_or(rare) into v_nodal, v_rare from unnest(v_jobs);
   end if;
-  if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;
+  if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now, claim.startable, v_special.rated); end if;
   if v_terms.asleep then
     perform _qwf.wake_another(
       claim.queue, v_worker, v_now, claim.max_jobs, cardinality(v_jobs), v_special);
@@ -117,6 +116,7 @@ begin
     lease_expires_at = v_now + v_terms.lease, resolved_inputs = p.inputs, claimed_at = v_now,
     claimed_by = claim.worker, started_at = coalesce(j.started_at, v_now), run_next = false,
     key_state = case j.key_state when 'w' then 's' else j.key_state end, beat_at = null,
+    begun = case when j.begun is not null then v_worker.writes_begun is not true end,
     position = case when j.limit_place is null then j.position else _qwf.next_position() end,
     progress = null, progress_message = null from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
@@ -124,7 +124,7 @@ begin
     p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
     j.created_at), coalesce(j.id = any (v_special.rated), false), case when j.attempt > 1 then
     _qwf.checkpoint_of(j.id) end, j.attempt > 3 and _qwf.runs_alone(j.id),
-    extract(epoch from v_now - j.queued_at)::float8;
+    extract(epoch from v_now - j.queued_at)::float8, j.begun is not null;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;
@@ -132,9 +132,10 @@ comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
   'and a lease. light_only: only jobs that may run beside a model job. startable: how many jobs '
   'the worker could begin now (0 to max_jobs; null: 1); it gets at most that many of limits with a '
-  'rate, so that none waits after its start was counted. Returns nothing while the queue is '
-  'paused, the worker is off, or a better one has room (placement pack); QW005 for invalid '
-  'numbers, QW006 for an unknown queue. The worker need not be registered.';
+  'rate and of those that run at most once, so that none waits after its start was counted. '
+  'Returns nothing while the queue is paused, the worker is off, or a better one has room '
+  '(placement pack); QW005 for invalid numbers, QW006 for an unknown queue. The worker need '
+  'not be registered.';
 call _qwf.allow('qwf.claim', 'qwf_worker');
 
 commit;

@@ -40,7 +40,7 @@ begin
   select v.job_id, v.verdict, v.pending, null::uuid, null::bigint, null::text, null::text,
     null::text, null::jsonb, null::int, null::interval, null::interval, null::text, null::text,
     null::timestamptz, null::text, null::jsonb, null::boolean, null::timestamptz,
-    null::boolean, null::jsonb, null::boolean, null::float8
+    null::boolean, null::jsonb, null::boolean, null::float8, null::boolean
   from qwf.finish_many(finish_and_claim.reports) v;
   if v_asleep then
     v_wakes := split_part(current_setting('qwf.put_off'), ' ', 2);
@@ -50,7 +50,7 @@ begin
   select c.job_id, null::text, null::boolean, c.token, c.run_id, c.node_id, c.task, c.queue,
     c.inputs, c.attempt, c.timeout, c.stall_timeout, c.required_model, c.out_dir,
     c.lease_expires_at, c.project, c.labels, c.light, c.created_at, c.rated, c.checkpoint,
-    c.alone, c.queued_s
+    c.alone, c.queued_s, c.at_most_once
   from qwf.claim(
     finish_and_claim.queue, finish_and_claim.worker, finish_and_claim.max_jobs,
     finish_and_claim.lease, finish_and_claim.light_only, finish_and_claim.startable) c;

@@ -37,6 +37,7 @@ begin
       max_attempts = p_job.max_attempts, max_losses = p_job.max_losses, backoff = p_job.backoff,
       timeout = p_job.timeout, required_model = p_job.model, light = p_job.light,
       vram_mb = p_job.vram_mb, requires = p_job.requires, on_failure = p_job.on_failure,
+      begun = case when p_job.at_most_once then false end,
       login = session_user, acting_for = _qwf.acting_for(), schedule = null
     where j.id = p_there.id;
   elsif p_there.expires_at < v_expires_at or p_there.expires_at is not null and v_expires_at is null

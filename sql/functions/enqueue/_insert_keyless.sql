@@ -18,7 +18,7 @@ begin
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      limit_place, on_failure, expires_at, project, checked, labels, created_at)
+      limit_place, on_failure, expires_at, project, checked, labels, created_at, begun)
     select
       i.task, i.args, i.queue, i.priority,
       case when i.run_at > v_now then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
@@ -28,7 +28,7 @@ begin
       i.requires, i.limit_by,
       _qwf.limit_place(i.limit_by), i.on_failure,
       greatest(i.run_at, v_now) + i.expires, i.project, _qwf.is_checked(i.labels),
-      i.labels - 'qwf.checked', v_now
+      i.labels - 'qwf.checked', v_now, case when i.at_most_once then false end
     from unnest(p_jobs) i
     returning j.id
   )

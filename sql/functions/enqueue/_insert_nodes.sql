@@ -24,7 +24,7 @@ begin
       position, run_at, queued_at, inputs, input_spec, guarded, remaining_deps,
       max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
       vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
-      created_at, finished_at)
+      created_at, finished_at, begun)
     select
       r.id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, r.project, r.priority,
       case when k.status = 'queued' then _qwf.next_position() end,
@@ -35,7 +35,7 @@ begin
       n.light, n.vram_mb, n.requires, n.limit_by,
       _qwf.limit_place(n.limit_by),
       n.on_failure, n.run_if, null, null, r.labels, p_now,
-      case when k.status = 'skipped' then p_now end
+      case when k.status = 'skipped' then p_now end, case when n.at_most_once then false end
     from qwf.runs r
     join qwf.graph_nodes n on n.graph_id = r.graph_id
     cross join lateral (

@@ -41,7 +41,7 @@ begin
       coalesce(i.project, ''), case when i.notify is null then coalesce(i.labels, '{}')
         else _qwf.with_notify(i.labels, i.notify) end, coalesce(i.once, false),
       coalesce(i.light, false), i.max_losses, i.key_mode, i.debounce,
-      i.debounce_max, i.notify)::_qwf.new_job)
+      i.debounce_max, i.notify, i.at_most_once)::_qwf.new_job)
     from jsonb_populate_recordset(null::_qwf.new_job, p_jobs) with ordinality i);
 exception
   when data_exception then  -- text that is not a valid number, time or interval

@@ -16,7 +16,8 @@ create function qwf.enqueue(
   on_failure text default null, expires interval default null, project text default '',
   labels jsonb default '{}', once boolean default false, light boolean default false,
   max_losses int default null, key_mode text default null, debounce interval default null,
-  debounce_max interval default null, notify text default null)
+  debounce_max interval default null, notify text default null,
+  at_most_once boolean default false)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -53,7 +54,7 @@ begin
       enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false), coalesce(enqueue.light, false),
       enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
-      null)::_qwf.new_job;
+      null, enqueue.at_most_once)::_qwf.new_job;
     perform from qwf.limits l where enqueue.limit_by is not null  -- as _hold_limits does
       and l.name in (enqueue.limit_by, split_part(enqueue.limit_by, ':', 1)) for key share;
     perform _qwf.check_job(v_job, '', v_max_bytes);
@@ -64,7 +65,7 @@ begin
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      limit_place, on_failure, project, checked, labels, created_at)
+      limit_place, on_failure, project, checked, labels, created_at, begun)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
@@ -73,7 +74,8 @@ begin
       enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by,
       _qwf.limit_place(enqueue.limit_by), enqueue.on_failure, coalesce(enqueue.project, ''),
-      _qwf.is_checked(enqueue.labels), coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now)
+      _qwf.is_checked(enqueue.labels), coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now,
+      case when enqueue.at_most_once then false end)
     returning j.id into v_id;
     if v_asleep and not v_later then
       perform _qwf.wake(enqueue.queue, 1);
@@ -89,7 +91,8 @@ comment on function qwf.enqueue is
   'new one starts when it has ended. debounce: it starts so long after the last call, and at '
   'most debounce_max (by default ten times as long) after the first. once: the key is taken for as '
   'long as the row is kept. notify: the receiver of that name is told when it fails for good or '
-  'asks a person. A notice says when arguments were not used, and when no live worker '
+  'asks a person. at_most_once: nothing tries it again by itself once its body may have begun. '
+  'A notice says when arguments were not used, and when no live worker '
   'serves the queue or has the task. QW005 for a bad value, QW006 for an unknown queue, QW001 for '
   'an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');

@@ -19,7 +19,7 @@ begin
       j.row, j.id, j.run_id, j.node_id, j.queue, j.task, j.attempt, j.claimed_by, j.queued_at,
       j.claimed_at, j.limit_by, j.run_if, j.parent_id, j.on_failure, j.failures, j.losses,
       j.max_attempts, j.max_losses, j.backoff, j.once, r.token, r.outcome, r.output, r.error,
-      r.detail
+      r.detail, j.begun
       )::_qwf.held
     from (
       select distinct on (u.job_id, u.token) u.*
@@ -30,7 +30,7 @@ begin
     cross join lateral (
       select b.ctid as row, b.id, b.run_id, b.node_id, b.queue, b.task, b.attempt, b.claimed_by,
         b.queued_at, b.claimed_at, b.limit_by, b.run_if, b.parent_id, b.on_failure, b.failures,
-        b.losses, b.max_attempts, b.max_losses, b.backoff, b.once
+        b.losses, b.max_attempts, b.max_losses, b.backoff, b.once, b.begun
       from qwf.jobs b
       where b.id = r.job_id and b.token = r.token
       for no key update) j);

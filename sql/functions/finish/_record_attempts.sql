@@ -17,6 +17,8 @@ begin
     outcome, error, log_tail, detail)
   select h.id, h.attempt, h.token, h.claimed_by, h.queued_at, h.claimed_at, p_now, h.outcome,
     h.error, _qwf.tail(h.detail ->> 'log_tail', p_settings.max_log_bytes), coalesce(k.detail, '{}')
+    || case when _qwf.may_have_run(h.begun, h.outcome, h.detail ->> 'reason') then
+      jsonb_build_object('reason', 'maybe_run', 'cause', k.detail -> 'reason') else '{}' end
   from unnest(p_held) h
   cross join lateral (
     select jsonb_object_agg(d.key, case d.key

@@ -28,6 +28,7 @@ as $$
       or (j.token is null) <> (j.lease_expires_at is null)
       or (j.status in ('completed', 'failed', 'cancelled', 'skipped'))
         <> (j.finished_at is not null)
+      or j.begun and j.status in ('blocked', 'scheduled', 'queued')
       or case j.status
         when 'running' then num_nulls(j.claimed_by, j.started_at) > 0
         when 'queued' then num_nulls(j.position, j.queued_at, j.queue) > 0

@@ -52,7 +52,8 @@ begin
       from unnest(v_keys) with ordinality k (place, name, head, max_running, starts, per, nth)
       cross join lateral (
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked as job
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked as job
         from qwf.jobs j
         where _qwf.line_of(j) = p_queue and _qwf.band_of(j) = v_band and j.limit_place = k.place
           and j.position >= k.head and j.status in ('queued', 'running') and j.limit_by = k.name
@@ -69,8 +70,7 @@ begin
     if cardinality(v_jobs) = p_count
       and _qwf.index_entries_walked('qwf.jobs_keyed') - v_walked <= 1000 + 32 * v_looked
     then
-      v_last := _qwf.store_turn(v_turn, v_last, v_pinned);
-      return v_jobs;
+      v_last := _qwf.store_turn(v_turn, v_last, v_pinned); return v_jobs;
     end if;
   end if;
   return _qwf.walk_line(

@@ -39,7 +39,8 @@ begin
         where (select j.limit_by from qwf.jobs j where j.id = i) = k.name) own
       cross join lateral (
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked as job
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked as job
         from qwf.jobs j
         where _qwf.line_of(j) = p_round.queue and _qwf.band_of(j) = p_band
           and j.limit_place = k.place and j.position >= k.head and j.status in ('queued', 'running')

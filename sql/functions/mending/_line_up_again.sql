@@ -8,13 +8,15 @@
 -- Locks: the caller has locked the run; its limit, against being dropped; the job for which it
 --   runs; the firings of schedules that enqueued it.
 -- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key;
---   QW002 if a compensation node of a run below failed.
+--   QW002 if a compensation node of a run below failed, or if a body that runs at most once may
+--   have run and is not in p_named.
 -- Called by: retry_run.
 
 begin;
 
 create function _qwf.line_up_again(
-  p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
+  p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text,
+  p_named text[] default null)
 returns _qwf.planned[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -40,7 +42,8 @@ begin
   v_anew := array(select p.job_id from unnest(v_plan) p where p.anew);
   perform _qwf.hold_limits(j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
-  perform _qwf.refuse_below(p_run.id, v_plan, p_from_node);
+  perform _qwf.refuse_below(p_run.id, v_plan, p_from_node),
+    _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named);
   if p_from_node is not null then
     perform _qwf.forget_compensations(p_run.id, p_from_node);
   end if;

@@ -4,13 +4,15 @@
 --   run's lock. If nothing of the plan runs, nothing changes, and the result is empty.
 -- Locks: the caller has locked the run, which is over, and of which no body runs.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW008; QW002 if a compensation node of a run below failed.
+-- Raises: QW008; QW002 if a compensation node of a run below failed, or if a body that runs at most
+--   once may have run and is not in p_named.
 -- Called by: retry_run, _resume_child.
 
 begin;
 
 create function _qwf.mend_run(
-  p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
+  p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text,
+  p_named text[] default null)
 returns _qwf.planned[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -28,7 +30,11 @@ begin
   if not exists (select from unnest(v_plan) p where p.verdict in ('new', 'runs again')) then
     return '{}';
   end if;
-  perform _qwf.refuse_below(p_run.id, v_plan, p_from_node), _qwf.notice_clean_up(p_run, v_again);
+  perform _qwf.refuse_below(p_run.id, v_plan, p_from_node);
+  if p_named is not null then  -- else the retry of the run above has looked here, too
+    perform _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named);
+  end if;
+  perform _qwf.notice_clean_up(p_run, v_again);
   if p_from_node is not null then
     perform _qwf.forget_compensations(p_run.id, p_from_node);
   end if;

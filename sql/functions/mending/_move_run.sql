@@ -49,7 +49,7 @@ begin
     required_model = n.required_model, light = n.light, vram_mb = n.vram_mb,
     requires = n.requires, limit_by = n.limit_by,
     limit_place = _qwf.limit_place(n.limit_by),
-    run_if = n.run_if
+    run_if = n.run_if, begun = case when n.at_most_once then coalesce(j.begun, false) end
   from qwf.jobs m join qwf.graph_nodes n on n.graph_id = p_graph and n.node_id = m.node_id
   where m.run_id = p_run.id and m.node_idx < 0
     and j.run_id = p_run.id and coalesce(j.parent_id, j.id) = m.id;
@@ -57,7 +57,7 @@ begin
     run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, inputs, input_spec,
     guarded, max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
     vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
-    created_at, finished_at)
+    created_at, finished_at, begun)
   select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task,
     case when n.compensates is null then 'blocked' else 'skipped' end::qwf.job_status,
     p_run.project, p_run.priority, n.inputs, n.input_spec,
@@ -65,7 +65,8 @@ begin
     n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
     n.vram_mb, n.requires, n.limit_by,
     _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, v_now,
-    case when n.compensates is not null then v_now end
+    case when n.compensates is not null then v_now end,
+    case when n.at_most_once then false end
   from qwf.graph_nodes n
   where n.graph_id = p_graph and not exists (
     select from qwf.jobs j where j.run_id = p_run.id and j.node_idx = n.idx)

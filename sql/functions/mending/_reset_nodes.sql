@@ -30,7 +30,8 @@ begin
     claimed_at = case when p_status <> 'skipped' then j.claimed_at end,
     finished_at = case when p_status = 'skipped' then qwf.now() end,
     expires_at = null, avoid_host = null, avoid_until = null, last_error = null,
-    last_exit_code = null, progress = null, progress_message = null
+    last_exit_code = null, progress = null, progress_message = null,
+    begun = case when j.begun is not null then false end
   from qwf.graph_nodes n
   where j.id = any (p_jobs) and n.graph_id = j.graph_id and n.idx = j.node_idx;
 end $$;

@@ -34,7 +34,8 @@ begin
       status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
       input_spec = null, queued_at = null, run_at = null, finished_at = null,
       avoid_host = null, avoid_until = null,
-      last_error = null, last_exit_code = null, progress = null, progress_message = null
+      last_error = null, last_exit_code = null, progress = null, progress_message = null,
+      begun = case when j.begun is not null then false end
     where j.parent_id = v_map.id
       and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
     update qwf.jobs m set

@@ -34,7 +34,16 @@ begin
   perform _qwf.refuse_below(v_run.id, v_plan, retry_plan.from_node);
   perform _qwf.notice_clean_up(v_run, array(
     select p.job_id from unnest(v_plan) p where p.verdict = 'runs again'));
-  return query select p.node_id, p.verdict, p.because from unnest(v_plan) p;
+  return query
+    select p.node_id, p.verdict, p.because || coalesce('; it may have run' || m.which, '')
+    from unnest(v_plan) with ordinality p
+    left join (
+      select u.named, case
+          when count(*) = 1 and min(u.node_id) = u.named then ''
+          else ': ' || array_to_string((array_agg(u.node_id))[:5], ', ') end
+        || case when count(*) > 5 then format(' and %s more', count(*) - 5) else '' end as which
+      from _qwf.maybe_run(v_plan, retry_plan.from_node) u group by u.named) m on m.named = p.node_id
+    order by p.ordinality;
 end $$;
 comment on function qwf.retry_plan is
   'The plan of retry_run with the same arguments, a row for each node: reused, runs again, new or '

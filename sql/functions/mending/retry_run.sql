@@ -14,7 +14,7 @@ begin;
 
 create function qwf.retry_run(
   run_id bigint, from_node text default null, latest boolean default false,
-  context jsonb default null)
+  context jsonb default null, named text[] default null)
 returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -24,6 +24,7 @@ declare
   v_run qwf.runs;
   v_graph bigint;
   v_context jsonb;
+  v_named text[];
   v_plan _qwf.planned[];
   v_count int;
 begin
@@ -37,9 +38,10 @@ begin
   v_graph := case when retry_run.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
   perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node);
   v_context := v_run.context || coalesce(retry_run.context, '{}');
+  v_named := array_remove(retry_run.from_node || retry_run.named, null);
   v_plan := coalesce(
-    _qwf.line_up_again(v_run, v_graph, v_context, retry_run.from_node),
-    _qwf.mend_run(v_run, v_graph, v_context, retry_run.from_node));
+    _qwf.line_up_again(v_run, v_graph, v_context, retry_run.from_node, v_named),
+    _qwf.mend_run(v_run, v_graph, v_context, retry_run.from_node, v_named));
   select count(*) into v_count from unnest(v_plan) p where p.verdict in ('new', 'runs again');
   if v_count = 0 then
     raise exception using errcode = 'QW002', message = 'nothing to retry',
@@ -60,9 +62,10 @@ comment on function qwf.retry_run is
   'other values of the context change, and all nodes downstream; returns how many. retry_plan '
   'shows it before. A failed map runs only the elements that did not complete again, unless it is '
   'named. A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have '
-  'undone is not done again unless from_node names it. QW001 no such run or node, QW002 not over, '
-  'erased or nothing to retry, QW003 the current definitions do not fit, QW005 the context does '
-  'not fit, QW008 its key is taken.';
+  'undone is not done again unless from_node names it. A body that runs at most once and may have '
+  'run runs again only if from_node or named names its node. QW001 no such run or node, QW002 not '
+  'over, erased, nothing to retry or it may have run, QW003 the current definitions do not fit, '
+  'QW005 the context does not fit, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 
 commit;

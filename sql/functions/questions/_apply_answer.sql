@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/questions/_apply_answer
 -- Purpose: Applies a valid answer: an input completes with it, or with the option that it names; a
---   failed job is retried with fresh
---   budgets, skipped, or failed for good. A retry while
+--   job that may have run completes with the output of the answer has_run; a failed job is
+--   retried with fresh budgets, skipped, or failed for good. A retry while
 --   a newer job of its key has not ended cancels it instead, and a notice says so.
 -- Locks: expects the run of the job locked by the caller, or the job if it has no run.
 -- Notifies: sleepers of the queues that got work.
@@ -20,7 +20,8 @@ declare
   v_now timestamptz := qwf.now();
   v_kind text := case
     when p_job.queue is null then 'answered'
-    when p_value = '"retry"' then 'retried'
+    when p_value in ('"retry"', '"has_not"') then 'retried'
+    when p_value = '"has_run"' or p_value ? 'has_run' then 'answered'
     when p_value = '"skip"' then 'passed'
     else 'aborted' end;
   v_value jsonb := _qwf.chosen(p_job.input_spec, p_value);
@@ -37,7 +38,10 @@ begin
       when 'passed' then 'skipped' when 'superseded' then 'cancelled'
       else 'failed' end::qwf.job_status,
     output = case when v_kind = 'answered'
-      then jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), v_value) end,
+      then case when j.queue is null
+        then jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), v_value)
+        else coalesce(p_value -> 'has_run', '{}') end end,
+    begun = case when v_kind = 'retried' and j.begun then false else j.begun end,
     finished_at = case when v_kind <> 'retried' then v_now end, expires_at = null,
     retries = j.retries + (v_kind = 'retried')::int,
     failures = case when v_kind = 'retried' then 0 else j.failures end,

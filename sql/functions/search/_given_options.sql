@@ -29,7 +29,7 @@ begin
       'labels', nullif(j.labels, '{}'), 'model', j.required_model,
       'light', nullif(j.light, false), 'vram_mb', j.vram_mb, 'requires', nullif(j.requires, '{}'),
       'limit_by', j.limit_by, 'on_failure', nullif(j.on_failure, 'fail'),
-      'expires', j.expires_at)), null::text[]
+      'expires', j.expires_at, 'at_most_once', nullif(j.begun is not null, false))), null::text[]
   from (
     (select k.* from qwf.jobs k where v_all order by k.id desc limit 1000)
     union all
@@ -49,9 +49,10 @@ begin
       'max_losses', n.max_losses, 'backoff', n.backoff, 'timeout', n.timeout,
       'model', n.required_model, 'light', nullif(n.light, false),
       'vram_mb', n.vram_mb, 'requires', nullif(n.requires, '{}'), 'limit_by', n.limit_by,
-      'on_failure', nullif(n.on_failure, 'fail'))),
+      'on_failure', nullif(n.on_failure, 'fail'),
+      'at_most_once', nullif(n.at_most_once, false))),
     ('{queue,max_attempts,max_losses,backoff,timeout,model,light,vram_mb,requires,limit_by,'
-      'on_failure}')::text[]
+      'on_failure,at_most_once}')::text[]
   from qwf.workflows w
   join qwf.graphs g on g.workflow_id = w.id and g.pipeline_ids = array(
     select p.id from qwf.pipelines p where p.name = any (w.pipeline_names) and p.current

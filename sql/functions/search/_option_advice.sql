@@ -10,7 +10,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_plain boolean := p_option in ('max_attempts', 'max_losses', 'vram_mb', 'priority', 'light');
+  v_plain boolean := p_option in (
+    'max_attempts', 'max_losses', 'vram_mb', 'priority', 'light', 'at_most_once');
   v_node text := p_option || ': ' || case
     when v_plain or p_option in ('backoff', 'labels', 'requires') then p_declared
     else to_json(p_declared)::text end;
@@ -18,8 +19,8 @@ declare
 begin
   if p_option in ('max_attempts', 'max_losses', 'backoff') then
     v_node := format('retry: {%s}', v_node);
-  elsif p_option = 'light' then
-    v_words := '--light';
+  elsif p_option in ('light', 'at_most_once') then
+    v_words := '--' || replace(p_option, '_', '-');
   elsif p_option in ('labels', 'requires') then
     begin
       select string_agg(format('--%s %s', rtrim(p_option, case p_option when 'labels' then 's'

@@ -35,7 +35,8 @@ begin
           and not j.run_next and j.priority = v_band.priority and j.position < 0);
       v_jobs := v_jobs || array(  -- with =: a row comparison would not end the walk
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
           and not j.run_next and j.priority = v_band.priority and j.position < 0
@@ -51,7 +52,8 @@ begin
           and j.run_next = (v_part = 0) and j.priority < coalesce(v_beyond, 2147483648));
       v_jobs := v_jobs || array(
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
           and j.run_next = (v_part = 0)

@@ -15,7 +15,8 @@ as $$
 begin
   return array(
     select (j.ctid, j.id, j.run_id, null, null,
-      j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+      j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+      null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
       and _qwf.fits(j, p_worker, p_now)

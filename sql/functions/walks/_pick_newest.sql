@@ -34,7 +34,8 @@ begin
     end if;
     v_jobs := v_jobs || array(
       select (j.ctid, j.id, j.run_id, null, null,
-        j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+        j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+        null, null)::_qwf.picked
       from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
         and j.run_next = v_run_next and j.priority = v_priority

@@ -23,7 +23,8 @@ declare
 begin
   v_run_next := array(
     select (j.ctid, j.id, j.run_id, null, null,
-      j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+      j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+      null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
       and _qwf.fits(j, p_worker, p_now)
@@ -37,7 +38,8 @@ begin
   v_walked := _qwf.index_entries_walked('qwf.jobs_claim_lane');
   v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null,
-      j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+      j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+      null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
       and j.required_model = p_worker.current_model

@@ -23,7 +23,8 @@ begin
     if v_part % 2 = 0 then
       v_jobs := v_jobs || array(  -- with =: a row comparison would not end the walk
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
           and j.required_model = p_worker.current_model
@@ -35,7 +36,8 @@ begin
     else
       v_jobs := v_jobs || array(
         select (j.ctid, j.id, j.run_id, null, null,
-          j.once or j.key_state = 'w' or j.expires_at is not null, null, null)::_qwf.picked
+          j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
+          null, null)::_qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
           and j.required_model = p_worker.current_model

@@ -1,9 +1,12 @@
 -- Deploy qwf:functions/workers/progress
 -- Purpose: Records the progress of a body.
 -- Guarantees: Changes nothing for a stale token, but keeps the series of an attempt that has just
---   ended. Never waits, unless it has a checkpoint, which is kept once the transaction commits, or
---   the answer is lost; or the first series of its attempt.
--- Locks: the job; without a checkpoint or series only if nobody else has locked it.
+--   ended. Of a job that runs at most once, begun is written under the lock of the job, so whoever
+--   takes it away comes before or after: once it is answered ok, it is on disk and no other attempt
+--   follows by itself. It is not written if the answer is lost or cancel, nor after the lease has
+--   lapsed. Never waits, unless it has begun, or a checkpoint, which is kept once the transaction
+--   commits, or the answer is lost; or the first series of its attempt.
+-- Locks: the job; without begun, a checkpoint or series only if nobody else has locked it.
 -- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is not an object or too large,
 --   and for a series that is not one.
 
@@ -11,7 +14,7 @@ begin;
 
 create function qwf.progress(
   job_id bigint, token uuid, fraction real default null, message text default null,
-  checkpoint jsonb default null, series jsonb default null)
+  checkpoint jsonb default null, series jsonb default null, begun boolean default false)
 returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -35,11 +38,25 @@ begin
   then
     return 'lost';
   end if;
+  if progress.begun then
+    perform set_config('synchronous_commit', 'on', true)
+    where current_setting('synchronous_commit') = 'off';
+    perform from qwf.jobs j
+    where j.id = progress.job_id and j.token = progress.token for no key update;
+  end if;
   select j.* into v_job
   from qwf.jobs j
   where j.id = progress.job_id and j.token = progress.token;
   if not found then
     return 'lost';
+  end if;
+  if progress.begun and v_job.begun is not null then
+    if v_job.lease_expires_at < qwf.now() and not v_job.begun then
+      return 'lost';
+    elsif _qwf.should_stop(v_job.id, v_job.run_id, v_job.run_if, v_job.parent_id) then
+      return 'cancel';
+    end if;
+    update qwf.jobs j set begun = true where j.id = v_job.id;
   end if;
   update qwf.jobs j set
     progress = coalesce(progress.fraction, j.progress), beat_at = qwf.now(),
@@ -57,9 +74,10 @@ begin
 end $$;
 comment on function qwf.progress is
   'Records the fraction done (0 to 1), a message, and a checkpoint, an object that claim hands to '
-  'the next attempt; returns ok, cancel (stop the body; a checkpoint was kept) or lost (the job is '
-  'not yours any more; no checkpoint was written). series replaces the numbers that the attempt '
-  'has tracked, also just after its end: '
+  'the next attempt; begun, before the body of a job that runs at most once, is on disk '
+  'when the answer comes: start the body only after ok. Returns ok, cancel (stop the body; a '
+  'checkpoint was kept) or lost (the job is not yours any more; no checkpoint was written). series '
+  'replaces the numbers that the attempt has tracked, also just after its end: '
   '{"names": {"loss": {"points": [[1, 0.9]], "reported": 1}}, "left_out": 0}.';
 call _qwf.allow('qwf.progress', 'qwf_worker');
 

@@ -39,23 +39,25 @@ begin
   end if;
   perform _qwf.check_keys('info.', register_worker.info,
     '{pid,version,slots,tasks,models,current_model,vram_mb,labels,rank,project,out_root,servers,'
-    'cards,task_options,follows_orders}');
+    'cards,task_options,follows_orders,writes_begun}');
   perform _qwf.check_servers(register_worker.info -> 'servers'),
     _qwf.check_task_options(register_worker.info -> 'task_options');
   insert into qwf.workers (
     id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
-    project, out_root, servers, cards, task_options, follows_orders, started_at, last_seen)
+    project, out_root, servers, cards, task_options, follows_orders, writes_begun, started_at,
+    last_seen)
   select
     v_id, register_worker.host, register_worker.queue, i.pid, i.version, coalesce(i.slots, 1),
     i.tasks, i.models, i.current_model, i.vram_mb,
     coalesce(i.labels, '{}') || jsonb_build_object('host', register_worker.host),
     coalesce(i.rank, 0), i.project, i.out_root,
     coalesce(i.servers, '[]'), coalesce(i.cards, '{}'), coalesce(i.task_options, '{}'),
-    coalesce(i.follows_orders, false), v_now, v_now
+    coalesce(i.follows_orders, false), coalesce(i.writes_begun, false), v_now, v_now
   from jsonb_to_record(register_worker.info) i (
     pid int, version text, slots int, tasks text[], models text[], current_model text,
     vram_mb int, labels jsonb, rank int, project text, out_root text,
-    servers jsonb, cards text[], task_options jsonb, follows_orders boolean);
+    servers jsonb, cards text[], task_options jsonb, follows_orders boolean,
+    writes_begun boolean);
   perform _qwf.warn_of_same_cards(v_id, v_now);
   return v_id;
 exception
@@ -67,9 +69,10 @@ comment on function qwf.register_worker is
   'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
   'vram_mb, labels, rank, project, out_root (absolute path of its folder for files), servers '
   '(model servers: name, kind, external, parallel, idle_s, card, models), cards (ids of the cards '
-  'that it uses), task_options (what its code declares: {"task": {"max_attempts": "5"}}), follows_orders (true: it reads worker_orders() '
-  'and gives its jobs back by itself when it is off hard); QW005 for another key, QW006 for an '
-  'unknown queue.';
+  'that it uses), task_options (what its code declares: {"task": {"max_attempts": "5"}}), '
+  'follows_orders (true: it reads worker_orders() and gives its jobs back by itself when it is off '
+  'hard), writes_begun (true: it calls progress(begun => true) before the body of a job that runs '
+  'at most once); QW005 for another key, QW006 for an unknown queue.';
 call _qwf.allow('qwf.register_worker', 'qwf_worker');
 
 commit;

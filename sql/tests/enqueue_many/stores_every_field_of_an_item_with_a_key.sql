@@ -6,7 +6,7 @@ create temp table item as select jsonb '[{"task": "mail", "args": {"to": "Ada"},
   "priority": 7, "run_at": "2099-01-01T00:00Z", "max_attempts": 2, "max_losses": 4,
   "backoff": [3], "timeout": "4 s", "model": "m", "vram_mb": 5, "requires": {"a": "1"},
   "limit_by": "llm", "on_failure": "ask", "expires": "6 h", "project": "p",
-  "labels": {"b": 2}, "light": true}]' as jobs;
+  "labels": {"b": 2}, "light": true, "at_most_once": true}]' as jobs;
 create temp table made as
 select m.*
 from item i cross join lateral qwf.enqueue_many(i.jobs || jsonb_build_array(

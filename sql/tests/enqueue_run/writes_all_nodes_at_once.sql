@@ -7,7 +7,8 @@ select qwf_test.workflow('diamond', '[
     "depends_on": ["a"]},
   {"id": "d", "depends_on": ["b", "c"], "timeout": "5 min", "model": "flux", "queue": "gpu",
     "vram_mb": 8000,
-   "requires": {"disk": "nvme"}, "retry": {"max_attempts": 3, "max_losses": 2, "backoff": [5]}}]');
+   "requires": {"disk": "nvme"}, "retry": {"max_attempts": 3, "max_losses": 2, "backoff": [5]},
+   "at_most_once": true}]');
 create temp table made as
 select qwf.enqueue_run('diamond', '{"who": "ada"}', priority => 7, out_dir => '/data',
   project => 'p', labels => '{"n": 1}')
@@ -33,10 +34,10 @@ $$, $$
     ('s/d', 'd', 'gpu', 'blocked', 2, 7, 'p', '{"n": 1}', null)
 $$, 'its nodes, those that depend on nothing queued');
 select results_eq($$
-  select timeout, required_model, vram_mb, requires, max_attempts, max_losses, backoff
+  select timeout, required_model, vram_mb, requires, max_attempts, max_losses, backoff, begun
   from qwf.jobs where node_id = 's/d'
 $$, $$
-  values (interval '5 min', 'flux', 8000, '{"disk": "nvme"}'::jsonb, 3, 2, '[5]'::jsonb)
+  values (interval '5 min', 'flux', 8000, '{"disk": "nvme"}'::jsonb, 3, 2, '[5]'::jsonb, false)
 $$, 'with what the definition says of them');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 

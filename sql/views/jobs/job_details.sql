@@ -17,6 +17,7 @@ select
   j.beat_at, j.last_error, j.last_exit_code,
   j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once, j.labels, j.created_at,
   j.queued_at, j.started_at, j.finished_at, j.erased_parts,
+  j.begun is not null as at_most_once, j.begun,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
   round(extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
@@ -112,6 +113,10 @@ comment on column qwf.job_details.avoid_host is
   'Host that lost it, whose accelerator failed or disk was full, or that has older code than its '
   'producer; left to other hosts while one could take it.';
 comment on column qwf.job_details.avoid_until is 'Until when that host is avoided.';
+comment on column qwf.job_details.at_most_once is
+  'True: nothing tries its body a second time by itself.';
+comment on column qwf.job_details.begun is
+  'Of a job that runs at most once: whether its body may have begun. Null: an ordinary job.';
 comment on column qwf.job_details.start_by is
   'The latest start that every call merged into it allows: a call with debounce moves run_at no '
   'further. Null: no call moves run_at to later.';

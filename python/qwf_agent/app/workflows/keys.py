@@ -134,6 +134,7 @@ class NodeKeys(RunKeys, total=False):
     """Arguments of `node()`."""
 
     command: Sequence[str | float | Expression]
+    at_most_once: bool
     stall_timeout: Duration
     queue: str
     gpu: bool
