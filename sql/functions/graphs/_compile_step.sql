@@ -32,7 +32,10 @@ begin
     v_part := v_part || jsonb_build_object(
       'nodes', jsonb_build_array(_qwf.compile_question(p_step, p_names)),
       'name', jsonb_build_object('id', v_id, 'leaves', jsonb_build_array(v_id),
-        'target', coalesce(p_step ->> 'target', 'value')));
+        'target', coalesce(p_step ->> 'target', 'value'),
+        'is_option', p_step -> 'multiple' is distinct from 'true' and (
+          select bool_and(o ? 'value' and o::text !~ '"[$]')
+          from jsonb_array_elements(_qwf.offered(p_step)) o)));
   elsif p_pipeline is not null then
     v_given := _qwf.step_inputs(p_step, p_path, p_pipeline -> 'inputs', p_names);
     v_shape := _qwf.pipeline_shape(p_pipeline, v_id);

@@ -16,9 +16,9 @@ begin
   return query
     select r.path, verdict.problem, verdict.hint
     from (
-      select s.path, s.optional, s.segments, s.segments[1] as head, p_names -> s.segments[1] as name
+      select s.path, s.optional, s.expression, s.segments, s.segments[1] as head, p_names -> s.segments[1] as name
       from (
-        select e.path, e.optional or e.expression ? '$default' as optional,
+        select e.path, e.expression, e.optional or e.expression ? '$default' as optional,
           _qwf.segments(e.expression -> '$from') as segments
         from _qwf.expressions(p_value, p_path) e
         offset 0) s  -- offset: split each path only once
@@ -46,6 +46,12 @@ begin
       select format('step "%s" has only "%s"', r.head, r.name ->> 'target'),
         'the answer to an input step is read by its target'
       where r.segments[2] <> r.name ->> 'target'
+      union all
+      select format('the answer to step "%s" is a whole option, never a text', r.head),
+        format('compare its value: {"$from": "%s.%s.value", …}', r.head, r.segments[2])
+      where r.name -> 'is_option' = 'true' and cardinality(r.segments) = 2
+        and 'string' in (
+          jsonb_typeof(r.expression -> '$eq'), jsonb_typeof(r.expression -> '$ne'))
       union all
       select format('step "%s" does not export "%s"', r.head, r.segments[2]),
         coalesce(
