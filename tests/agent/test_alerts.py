@@ -8,8 +8,10 @@ import socket
 import threading
 import time
 from datetime import datetime, timedelta
+from email.header import decode_header, make_header
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -337,6 +339,83 @@ def test_what_others_wrote_adds_no_header_and_no_recipient(
             assert str(subject).isprintable()
 
 
+EVIL = (
+    "x =?utf-8?q?=0D=0AContent-Type:_text/html=0D=0AReply-To:_e@evil.net=0D=0A=0D=0A<h1>Hi?= y",
+    "=?utf-8?b?DQpCY2M6IGVAZXZpbC5uZXQNCg0KPGgxPg==?=",
+    "Größe =?iso-8859-1?q?=0ABcc:_e@evil.net?= 東京 " + "é" * 200,
+    "=?utf-8?q?a?=\r\nBcc: e@evil.net\r\n\r\nhello " + "word " * 60,
+)
+NAMES = ["From", "To", "Date", "Message-ID", "References", "In-Reply-To", "Auto-Submitted",
+         "X-Auto-Response-Suppress", "Subject"]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", EVIL)
+def test_an_encoded_word_of_others_stays_letter_by_letter_in_the_subject(
+    said: str, tmp_path: Path
+) -> None:
+    """Python before 3.12.5 decodes it, line breaks and all, when a header is set: so an error, the
+    prompt of a question, the name of a node or task could write headers and the text of a mail."""
+    opened = {"id": "m1", "state": "open", "rule": "r", "run": 1, "job": 1}
+    messages = [
+        {**opened, "kind": "job_failed", "subject": "load", "detail": {"error": said}},
+        {**opened, "kind": "job_failed", "subject": said},
+        {**opened, "kind": "run_ended", "subject": said, "detail": {"status": said}},
+        {**opened, "kind": "question_asked", "subject": "w", "names": {"node": said}},
+        {**opened, "kind": "question_asked", "subject": "w", "detail": {"prompt": said}},
+        {**opened, "kind": "worker_dead", "subject": said, "state": "still", "count": 2},
+    ]
+    with mail_server(tmp_path, tls=False) as (mails, port, _):
+        to = Receiver("ops", "mail", smtp=f"smtp://127.0.0.1:{port}", tls=False, to=("a@b.c",))
+        for message in messages:
+            delivery.deliver(to, message)
+    for message, raw in zip(messages, mails.raw, strict=True):
+        head = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[0].decode("ascii")
+        lines = re.split(r"\n(?![ \t])", head)
+        fields = dict(line.split(": ", 1) for line in lines)
+        assert sorted(fields) == sorted([*NAMES, *(key for key in fields if key in
+            ("MIME-Version", "Content-Type", "Content-Transfer-Encoding", "X-Peer"))])  # fmt: skip
+        assert len(lines) == len(fields)
+        assert fields["Content-Type"].startswith("text/plain")
+        shown = re.sub(r"\n(?=[ \t])", "", fields["Subject"])
+        assert str(make_header(decode_header(shown))) == text.title(message)
+        assert max(map(len, head.splitlines())) <= 998
+
+
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [("qwf", "pässwört€"), ("jörg@example.org", "s3cret"), ("用户", "пароль")],
+)
+def test_a_user_and_a_password_may_be_in_any_script(
+    user: str, password: str, tmp_path: Path
+) -> None:
+    """They go as UTF-8, as RFC 4616 says; a wrong one is refused as before."""
+    with mail_server(tmp_path) as (mails, port, cert):
+        mails.login = (user, password)
+        ada = Receiver(
+            "ada", "mail", smtp=f"smtp://{quote(user)}@localhost:{port}", ca_file=cert,
+            to=("ada@müller.example", "jörg@example.org"),
+            password_file=secret(tmp_path, "smtp", password),
+        )  # fmt: skip
+        mail.send(ada, {"id": "a.1.1", "state": "test", "rule": "r"})
+        assert mails.to == [["ada@xn--mller-kva.example", "jörg@example.org"]]
+        mails.login = (user, "another")
+        with pytest.raises(TemporaryError, match="535 the user or password was refused"):
+            mail.send(ada, {"id": "a.1.1", "state": "test", "rule": "r"})
+
+
+def test_a_server_without_the_word_for_it_says_what_is_not_ascii(tmp_path: Path) -> None:
+    """AUTH LOGIN says nothing about scripts: another try cannot help."""
+    with mail_server(tmp_path, without=("PLAIN",)) as (mails, port, cert):
+        for user, password, which in (("qwf", "pässwört", "password"), ("jörg", "x", "user")):
+            ada = Receiver(
+                "ada", "mail", smtp=f"smtp://{quote(user)}@localhost:{port}", ca_file=cert,
+                to=("a@b.c",), password_file=secret(tmp_path, "smtp", password),
+            )  # fmt: skip
+            with pytest.raises(PermanentError, match=f"the {which} is not ASCII"):
+                mail.send(ada, {"id": "a.1.1", "state": "test", "rule": "r"})
+        assert not mails.taken
+
+
 def test_a_recipient_whom_the_server_refuses_is_said_and_the_others_get_the_mail(
     tmp_path: Path,
 ) -> None:
@@ -489,6 +568,11 @@ def test_no_secret_is_stored_when_a_receiver_fails(
         ('kind = "hook"\nurl = "https://x.example"\nsecret-file = "KEY"', "others can read it (chmod 600)"),  # noqa: E501
         ('kind = "hook"\nurl = "http://x.example"', "url has to begin with https://"),
         ('kind = "mail"\nsmtp = "smtp://x"', "to has to be a list of addresses"),
+        ('kind = "mail"\nsmtp = "smtp://mail..x"\nto = ["a@b.c"]', "mail..x is not the name of a"),
+        ('kind = "mail"\nsmtp = "smtp://x:99999"\nto = ["a@b.c"]', "smtp has to be smtps://"),
+        ('kind = "mail"\nsmtp = "smtp://x"\nto = [\'a"b@c.d\']', "is not an address such as ada@"),
+        ('kind = "mail"\nsmtp = "smtp://x"\nto = ["a@b..d"]', "'a@b..d' is not an address"),
+        ('kind = "mail"\nsmtp = "smtp://x"\nto = ["=?x?q?y?=@b.c"]', "is not an address"),
         ('kind = "fax"', "kind has to be one of hook, mail, command, ping"),
         ('kind = "ping"\nurll = "https://x.example"', "did you mean 'url'?"),
     ],

@@ -91,6 +91,7 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["enqueue", "t", "--args", '{"a": "\\ud800"}'], 2, "surrogate"),
         (["enqueue", "t", "--set", "a=\udcff"], 2, "UTF-8"),
         (["jobs", "--task", "\udcff"], 2, "UTF-8"),
+        (["alert", "set", "a", "@missing.json"], 2, "RULE: cannot read missing.json"),
         (["jobs", "--since", "20000 years"], 2, "out of range; give less"),
         (["enqueue", "t", "--timeout", "3000000 years"], 1, "timeout: positive, at most a year"),
         (["schedule", "add", "s", "--task", "t", "--set", "novalue"], 2, "key=value"),
@@ -144,6 +145,15 @@ def test_a_database_without_the_schema_exits_78(qwf: Cli, empty_dsn: str, words:
 
 def test_a_nonsense_address_exits_78(qwf: Cli) -> None:
     assert qwf("runs", "--dsn", "nonsense").exit_code == 78
+
+
+def test_only_an_argument_is_called_one(qwf: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a text from elsewhere that an ASCII protocol does not take."""
+    monkeypatch.setattr("qwf_agent.config.find_dsn", lambda flag: "pässwört".encode("ascii"))
+    result = qwf("runs")
+    assert result.exit_code == 1
+    assert "argument" not in result.stderr
+    assert "UnicodeEncodeError" in result.stderr
 
 
 def test_a_bug_prints_one_line(qwf: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,8 @@ class Mails:
 
     def __init__(self) -> None:
         self.taken: list[email.message.EmailMessage] = []
+        self.raw: list[bytes] = []
+        self.login = ("qwf", PASSWORD)
         self.to: list[list[str]] = []
         self.answers: list[str] = []
         self.drop = 0
@@ -59,6 +61,7 @@ class Mails:
         found = email.message_from_bytes(envelope.content, policy=email.policy.default)
         assert isinstance(found, email.message.EmailMessage)
         self.taken.append(found)
+        self.raw.append(envelope.content)
         self.to.append(envelope.rcpt_tos)
         if self.drop:
             self.drop -= 1
@@ -115,9 +118,11 @@ to = {json.dumps(to)}
 
 
 @contextlib.contextmanager
-def mail_server(folder: Path, tls: bool = True) -> Iterator[tuple[Mails, int, Path]]:
+def mail_server(
+    folder: Path, tls: bool = True, without: tuple[str, ...] = ()
+) -> Iterator[tuple[Mails, int, Path]]:
     """A mail server: what it has taken, its port, and its certificate. With `tls` it wants STARTTLS
-    and the password of the user qwf."""
+    and the password of the user qwf; it offers AUTH without these mechanisms."""
     mails = Mails()
     cert, key = certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -126,10 +131,13 @@ def mail_server(folder: Path, tls: bool = True) -> Iterator[tuple[Mails, int, Pa
     def login(_server: Any, _session: Any, _envelope: Any, _kind: str, data: Any) -> AuthResult:
         if mails.refusal is not None:
             return AuthResult(success=False, handled=False, message=mails.refusal)
-        good = isinstance(data, LoginPassword) and data == LoginPassword(b"qwf", PASSWORD.encode())
-        return AuthResult(success=good)
+        known = LoginPassword(mails.login[0].encode(), mails.login[1].encode())
+        good = isinstance(data, LoginPassword) and data == known
+        return AuthResult(success=good, handled=good)
 
-    options: dict[str, Any] = {"authenticator": login, "tls_context": context} if tls else {}
+    options: dict[str, Any] = {"enable_SMTPUTF8": True, "auth_exclude_mechanism": without}
+    if tls:
+        options |= {"authenticator": login, "tls_context": context}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     controller = Controller(

@@ -55,10 +55,13 @@ def guarded(run: Callable[[], Any]) -> int:
         return NO_DATABASE
     except psycopg.Error as error:
         return _database_error(error)
-    except UnicodeEncodeError:
-        _print_error("an argument is not valid UTF-8", hint="is the terminal's locale UTF-8?")
-        return WRONG_USAGE
     except Exception as error:
+        if (
+            isinstance(error, UnicodeEncodeError)
+            and "\udc80" <= error.object[error.start] <= "\udcff"
+        ):
+            _print_error("an argument is not valid UTF-8", hint="is the terminal's locale UTF-8?")
+            return WRONG_USAGE  # so Python reads a byte of an argument that is none
         if os.environ.get("QWF_DEBUG"):
             raise
         if isinstance(error.__context__, psycopg.OperationalError):

@@ -17,7 +17,8 @@ from qwf_agent.config import ConfigError, unknown_key
 SEND = "qwf.send"  # the task
 ALERTS_QUEUE = "qwf.alerts"  # an agent of this queue delivers messages
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
-ADDRESS = re.compile(r"[^\s@<>,;]{1,64}@[^\s@<>,;]{1,190}")
+# Without what a mail program reads as a name, a comment, a quotation or an encoded word.
+ADDRESS = re.compile(r'(?!.*=\?)[^\s@<>,;:"()\[\]\\]{1,64}@[^\s@<>,;:"()\[\]\\]{1,190}')
 KEYS = {
     "hook": ("url", "secret-file", "format", "private"),
     "mail": ("smtp", "password-file", "to", "from", "answer", "tls", "ca-file"),
@@ -138,23 +139,44 @@ def _check(receiver: Receiver) -> None:
 
 def _check_mail(receiver: Receiver) -> None:
     name = receiver.name
-    server = urlsplit(receiver.smtp)
-    if server.scheme not in ("smtp", "smtps") or not server.hostname or server.password:
+    try:
+        server = urlsplit(receiver.smtp)
+        usable = server.scheme in ("smtp", "smtps") and server.hostname and not server.password
+        usable = usable and (server.port is None or server.port > 0)
+    except ValueError:  # a port that is none, or brackets without an IPv6 address
+        usable = None
+    if not usable:
         _fail(
             name,
             "smtp has to be smtps://user@host, or smtp://host for STARTTLS; a password is in"
             " password-file",
         )
-    if not receiver.to or not all(ADDRESS.fullmatch(one) for one in receiver.to):
+    if not _is_host(server.hostname or ""):
+        _fail(name, f"smtp: {server.hostname} is not the name of a host")
+    if not receiver.to:
         _fail(name, 'to has to be a list of addresses such as ["ada@example.org"]')
-    if receiver.sender and not ADDRESS.fullmatch(receiver.sender):
-        _fail(name, "from has to be an address such as qwf@example.org")
+    for one in receiver.to:
+        if not _is_address(one):
+            _fail(name, f"to: {one!r} is not an address such as ada@example.org")
+    if receiver.sender and not _is_address(receiver.sender):
+        _fail(name, f"from: {receiver.sender!r} is not an address such as qwf@example.org")
     if receiver.password_file is not None and not (receiver.tls and server.username):
         _fail(name, "a password needs a user in smtp, and is not sent without TLS")
     if not receiver.tls and server.scheme == "smtps":
         _fail(name, "smtps:// is always encrypted: leave tls = false out")
     if receiver.answer and not receiver.page:
         _fail(name, "answer = true needs page, the address of qwf web")
+
+
+def _is_address(text: str) -> bool:
+    return ADDRESS.fullmatch(text) is not None and _is_host(text.rpartition("@")[2])
+
+
+def _is_host(name: str) -> bool:
+    try:
+        return bool(name.encode("idna"))
+    except UnicodeError:  # a dot too many, a part of more than 63 letters
+        return False
 
 
 def user_of(smtp: str) -> str:

@@ -3,6 +3,7 @@ together and answer none of them by themselves."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import smtplib
 import socket
@@ -10,6 +11,9 @@ import ssl
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
+from email import policy
+from email.header import Header
 from email.message import EmailMessage
 from email.utils import formatdate
 from urllib.parse import urlsplit
@@ -25,6 +29,8 @@ TIMEOUT_S = 30.0  # without a word from the server
 SERVED = "served"  # in a checkpoint: the recipients that have the mail
 NAME_S = 5.0  # for the name of this box
 AUTHENTICATION = 535
+SIGNED_IN = (235, 503)  # 503: before
+AS_BUILT = policy.default.clone(refold_source="none")  # no header is parsed when it is written
 
 
 def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | None = None) -> None:
@@ -34,7 +40,8 @@ def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | Non
     ends = time.monotonic() + SEND_S
     served = set(checkpoint.value.get(SERVED, ())) if checkpoint is not None else set()
     own_name = _own_name()
-    sender = receiver.sender or f"qwf@{own_name}"
+    receiver = replace(receiver, to=tuple(map(in_ascii, receiver.to)))
+    sender = in_ascii(receiver.sender or f"qwf@{own_name}")
     mails = _mails(receiver, message, sender)
     server = urlsplit(receiver.smtp)
     refused: dict[str, tuple[int, bytes]] = {}
@@ -42,7 +49,7 @@ def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | Non
         with _connect(receiver, own_name, ends) as smtp:
             password = receiver.password()
             if password is not None:
-                smtp.login(user_of(receiver.smtp), password)
+                _sign_in(smtp, user_of(receiver.smtp), password)
             for recipients, mail in mails:
                 to = [one for one in recipients if _mark(one) not in served]
                 if not to:
@@ -56,10 +63,35 @@ def send(receiver: Receiver, message: text.Message, checkpoint: Checkpoint | Non
                     checkpoint.save({SERVED: sorted(served)})
         if refused:
             raise smtplib.SMTPRecipientsRefused(refused)
-    except (OSError, smtplib.SMTPException) as error:
+    except (OSError, UnicodeError, smtplib.SMTPException) as error:
         late = time.monotonic() >= ends
         fatal, said = (False, f"not sent within {SEND_S:g} s") if late else _judged(error)
         raise (PermanentError if fatal else TemporaryError)(f"{said} ({server.hostname})") from None
+
+
+def in_ascii(address: str) -> str:
+    """The address with the name of its host as mail servers write it: only the part before the @
+    may need a server that knows SMTPUTF8."""
+    name, _, host = address.rpartition("@")
+    return f"{name}@{host if host.isascii() else host.encode('idna').decode()}"
+
+
+def _sign_in(smtp: smtplib.SMTP, user: str, password: str) -> None:
+    """Sign in. smtplib knows only ASCII; the rest goes as UTF-8, as RFC 4616 says of AUTH PLAIN.
+    Raises PermanentError if the server does not offer that."""
+    smtp.ehlo_or_helo_if_needed()
+    if (user + password).isascii() or not smtp.has_extn("auth"):
+        smtp.login(user, password)
+        return
+    if "PLAIN" not in smtp.esmtp_features["auth"].upper().split():
+        which = "password" if user.isascii() else "user"
+        raise PermanentError(
+            f"the {which} is not ASCII: that needs AUTH PLAIN, which the mail server does not offer"
+        )
+    said = base64.b64encode(f"\0{user}\0{password}".encode()).decode()
+    code, answer = smtp.docmd("AUTH", f"PLAIN {said}")
+    if code not in SIGNED_IN:
+        raise smtplib.SMTPAuthenticationError(code, answer)
 
 
 def _hand_over(
@@ -77,7 +109,7 @@ def _mark(recipient: str) -> str:
     return hashlib.sha256(recipient.encode()).hexdigest()[:16]
 
 
-def _judged(error: OSError | smtplib.SMTPException) -> tuple[bool, str]:
+def _judged(error: OSError | UnicodeError | smtplib.SMTPException) -> tuple[bool, str]:
     """True if another try cannot help, and what to say of the error."""
     if isinstance(error, smtplib.SMTPAuthenticationError):  # some servers repeat the password
         fatal = error.smtp_code >= 500 and error.smtp_code != AUTHENTICATION
@@ -122,9 +154,9 @@ def _mail(
 ) -> EmailMessage:  # fmt: skip
     domain = sender.rpartition("@")[2]
     thread = f"<{message.get('thread', message['id'])}@{domain}>"
-    mail = EmailMessage()
+    mail = EmailMessage(AS_BUILT)
     mail["From"], mail["To"] = sender, ", ".join(to)
-    mail["Subject"] = text.title(message)
+    mail.set_raw("Subject", _subject(text.title(message)))
     mail["Date"] = formatdate()
     mail["Message-ID"] = f"<{message['id']}{part}@{domain}>"
     mail["References"] = mail["In-Reply-To"] = thread
@@ -132,6 +164,13 @@ def _mail(
     mail["X-Auto-Response-Suppress"] = "All"
     mail.set_content(text.lines(message, text.link_of(message, receiver.page), answer))
     return mail
+
+
+def _subject(title: str) -> str:
+    """A header that says the title and nothing else. Others may have written encoded words into it:
+    before Python 3.11.10 and 3.12.5, `mail["Subject"] = title` decodes them with line breaks."""
+    is_plain = title.isascii() and "=?" not in title
+    return Header(title, "us-ascii" if is_plain else "utf-8", header_name="Subject").encode()
 
 
 class _Smtp(smtplib.SMTP):
