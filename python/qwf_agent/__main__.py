@@ -191,7 +191,8 @@ class Misconfigured(click.ClickException):
         multiple=True, metavar="NAME=VALUE")
 @option("--rank", "Below 0: claim only jobs that other workers leave, newest first.", type=int,
         default=0, metavar="N")
-@option("--project", "Run only jobs of this project.", metavar="NAME")
+@option("--project", "Run jobs of this project only; '*': of all. Default: jobs without a "
+        "project.", metavar="NAME", default="")
 @click.option("--dsn", "dsns", metavar="URL", multiple=True, type=ADDRESS,
               help="Database address; repeat for several cells. Default: all of QWF_CELLS, else "
               "QWF_DSN, DATABASE_URL, PG*, or the server that `qwf up` started.")
@@ -243,6 +244,7 @@ def command(verbose: bool, log_format: str, **given: Any) -> int:
         options = read_options(given)
         if options.allow_commands is not None:
             check_commands(options.allow_commands, options.out_root)
+        os.environ["QWF_PROJECT"] = options.project or "*"  # for what its bodies enqueue
         abilities = find_abilities(options)
         groups = open_groups(options.cgroup, options.max_rss)
     except (config.ConfigError, UnsafeCommands, CannotLoad, CannotUse) as error:
@@ -270,6 +272,7 @@ def read_options(given: dict[str, Any]) -> AgentOptions:
     if commands is not None and not commands.is_dir():
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")
     given["addresses"] = read_addresses(given.pop("dsns"), given.pop("listen_dsns"))
+    given["project"] = None if given["project"] == "*" else given["project"]
     given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or config.this_box()
     root = given["out_root"] or config.home() / "out" / INSTANCE

@@ -193,6 +193,13 @@ def this_box() -> str:
     return str(named or socket.gethostname())
 
 
+def project() -> str:
+    """The project of what commands enqueue: QWF_PROJECT, else `project` of qwf.toml, else none. For
+    an agent of all projects, '*', it is none. Raises ConfigError."""
+    named = os.environ.get("QWF_PROJECT") or load_toml().get("agent", {}).get("project", "")
+    return "" if named == "*" else str(named)
+
+
 def load_toml() -> dict[str, Any]:
     """The contents of qwf.toml, which is at `toml_path()`.
 

@@ -656,3 +656,20 @@ def test_the_limit_of_a_job_may_come_from_its_arguments(base: Database) -> None:
     assert "limit_by" not in keyed.declared()
     with pytest.raises(TypeError, match="limit_by"):
         add.options(limit_by=lambda **_: 7).enqueue(base.conn, 1, 1)  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.parametrize(("variable", "project"), [("alpha", "alpha"), ("*", ""), ("", "")])
+def test_the_project_of_the_process_counts_for_what_it_enqueues(
+    base: Database, monkeypatch: pytest.MonkeyPatch, variable: str, project: str
+) -> None:
+    monkeypatch.setenv("QWF_PROJECT", variable)
+    base.conn.execute("""select qwf.register_workflow('{"name": "w", "steps": []}')""")
+    ids = [
+        noop.enqueue(base.conn), jobs.enqueue_many(base.conn, [noop.job()])[0],
+        noop.options(project="own").enqueue(base.conn), noop.options(project="").enqueue(base.conn),
+    ]  # fmt: skip
+    assert [base.job(one)["project"] for one in ids] == [project, project, "own", ""]
+    run = runs.enqueue(base.conn, "w")
+    assert base.one("select project from qwf.runs where id = %s", run) == project
+    runs.signal(base.conn, "paid")
+    assert base.one("select project from qwf.kept_signals") == project

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from qwf_agent.agent.abilities import Abilities, registrations
+from qwf_agent.agent.options import AgentOptions
 from support.harness import DEADLINE_S, PACKAGE, Database, StartAgent, until
 from support.servers import Server
 
@@ -82,6 +85,38 @@ def test_qwf_toml_takes_every_option(base: Database, start: StartAgent, tmp_path
         "project": "p",
         "vram_mb": 4096,
     }
+
+
+def test_an_agent_takes_the_jobs_of_one_project_and_says_of_which(
+    base: Database, start: StartAgent
+) -> None:
+    agents = {
+        "no project": start("--app", "bodies"),
+        "project alpha": start("--app", "bodies", QWF_PROJECT="alpha"),
+        "project beta": start("--app", "bodies", "--project", "beta", QWF_PROJECT="alpha"),
+    }
+    for jobs, agent in agents.items():
+        until(lambda agent=agent, jobs=jobs: f", jobs of {jobs}" in agent.said(), jobs)
+    for project in ("", "alpha", "beta"):
+        job = base.ended(base.enqueue("enqueue_another", project=project))
+        took = "select w.project from qwf.workers w join qwf.job_attempts a on a.worker = w.id"
+        assert base.one(f"{took} where a.job_id = %s", job["id"]) == project
+        child = base.ended(job["output"]["child"])
+        assert child["project"] == project, "what a body enqueues is of the project of its agent"
+    other = base.enqueue("noop", project="gamma")
+    assert base.one("select string_agg(w, ' ') from qwf.why_not(%s) w", other).startswith(
+        "no worker of project gamma serves queue default"
+    )
+    every = start("--app", "bodies", "--project", "*", QWF_PROJECT="alpha")
+    assert base.ended(other)["status"] == "completed"
+    assert ", jobs of any project" in every.said()
+
+
+def test_any_agent_sends_messages_of_alerts(tmp_path: Path) -> None:
+    options = AgentOptions((), ("cpu", "qwf.alerts"), "box", tmp_path, project="alpha")
+    announced = registrations(options, Abilities())
+    projects = {queue: json.loads(info)["project"] for queue, info in announced.items()}
+    assert projects == {"cpu": "alpha", "qwf.alerts": None}
 
 
 def write(file: Path, version: int) -> None:

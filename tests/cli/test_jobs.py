@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -272,6 +273,34 @@ def test_a_job_takes_the_same_options_from_enqueue_and_submit(
     ).fetchone()
     wanted = ("cpu", 3, "k", True, 4, 2, [5, 30], "00:02:00", "m", 9, True, {"disk": "ssd"})
     assert row == (*wanted, "api", "ask", True, "shop", {"a": "b"})
+
+
+@pytest.mark.parametrize(
+    ("variable", "named", "project"),
+    [("", "", ""), ("alpha", "", "alpha"), ("", "beta", "beta"), ("alpha", "beta", "alpha"),
+     ("*", "beta", "")],
+)  # fmt: skip
+def test_what_commands_enqueue_has_the_project_of_the_box(
+    on_db: Cli, db: Db, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    variable: str, named: str, project: str,
+) -> None:  # fmt: skip
+    file = tmp_path / "qwf.toml"
+    file.write_text(f'[agent]\nproject = "{named}"\n')
+    monkeypatch.setenv("QWF_CONFIG", str(file))
+    monkeypatch.setenv("QWF_PROJECT", variable)
+    lines = tmp_path / "lines"
+    lines.write_text('{"task": "c"}\n {"task": "d", "project": "own"}\n')
+    for words in (
+        ["enqueue", "a"], ["submit", "b"], ["enqueue-many", lines],
+        ["enqueue", "e", "--project", "own"], ["enqueue", "f", "--project", ""],
+        ["schedule", "add", "s", "--task", "g", "--every", "1h"],
+    ):  # fmt: skip
+        assert on_db(*words).exit_code == 0, words
+    found = db.execute("select task, project from qwf.jobs order by task").fetchall()
+    assert dict(found) == {
+        "a": project, "command": project, "c": project, "d": "own", "e": "own", "f": ""
+    }  # fmt: skip
+    assert db.execute("select project from qwf.schedules").fetchone() == (project,)
 
 
 def test_submit_says_that_no_live_worker_runs_commands(on_db: Cli, db: Db) -> None:

@@ -36,6 +36,22 @@ def test_no_worker_of_the_queue_has_the_task(db: Db, heard: list[str]) -> None:
     assert said.endswith("start an agent that has it, or cancel the job")
 
 
+def test_no_worker_of_the_queue_works_for_the_project(db: Db, heard: list[str]) -> None:
+    db.execute(WORKER, [json.dumps({"project": "alpha"})])
+    db.execute("select qwf.enqueue('a', queue => 'cpu', project => 'alpha')")
+    assert heard == []
+    db.execute("select qwf.enqueue('a', queue => 'cpu', project => 'beta')")
+    db.execute("""select qwf.enqueue_many('[{"task": "a", "queue": "cpu"}]')""")
+    wait = "the job waits until one does: qwf agent --queue cpu"
+    assert heard == [
+        f"no live worker of queue cpu works for project beta; {wait} --project beta",
+        f"no live worker of queue cpu works for jobs without a project; {wait}",
+    ]
+    db.execute(WORKER, [json.dumps({})])
+    db.execute("select qwf.enqueue('a', queue => 'cpu', project => 'beta')")
+    assert len(heard) == 2, "a worker that names no project takes all"
+
+
 @pytest.mark.parametrize("tasks", [["resize"], None])
 def test_a_worker_that_has_the_task_or_says_nothing_is_enough(
     db: Db, heard: list[str], tasks: list[str] | None

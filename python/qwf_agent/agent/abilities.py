@@ -129,7 +129,7 @@ def registrations(
     has = {f"receiver.{name}": "true" for name in options.receivers}
     more: dict[str, dict[str, Any]] = {
         SERVED_QUEUE: servers,
-        ALERTS_QUEUE: {"labels": {**common["labels"], **has}},
+        ALERTS_QUEUE: {"labels": {**common["labels"], **has}, "project": None},
     }
     return {queue: json.dumps({**common, **more.get(queue, {})}) for queue in options.queues}
 

@@ -354,7 +354,12 @@ class Agent:
         warn_of_unserved(self.children.abilities.task_options, self.options.queues)
         names = ", ".join(one.name for one in self.databases.open)  # a lone one has no name
         of = f" of {names}" if names else ""
-        log.info("serving %s%s with %s", ", ".join(self.options.queues), of, self.slots.describe())
+        project = self.options.project
+        jobs = f"project {project}" if project else "no project" if project == "" else "any project"
+        log.info(
+            "serving %s%s with %s, jobs of %s", ", ".join(self.options.queues), of,
+            self.slots.describe(), jobs,
+        )  # fmt: skip
 
     def wait_to_start(self, trouble: str = "") -> None:
         """Wait a moment; log once what it waits for. Raises StartAborted when asked to stop."""

@@ -47,7 +47,7 @@ class AgentOptions:
     wait: float = 120.0
     labels: tuple[tuple[str, str], ...] = ()
     rank: int = 0
-    project: str | None = None
+    project: str | None = ""  # None: all
     vram_mb: int | None = None
     max_rss: int | None = None
     cgroup: Path | None = None

@@ -32,6 +32,7 @@ from qwf_agent.app.options import (
     for_each_job,
     json_of,
     limit_function,
+    own_project,
     without_functions,
 )
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
@@ -192,7 +193,8 @@ class Task(Generic[P, R]):
         given = self._parameters.bind(args, kwargs)
         task = SqlValue(self.name)
         inputs = json_of(f"the arguments of {self.name} are", given)
-        options = {name: value for name, value in self._options.items() if value is not None}
+        options = own_project()
+        options |= {name: value for name, value in self._options.items() if value is not None}
         if self._limit_of is not None:
             limit = self._limit_of(**{**self._parameters.defaults, **given})
             options |= {n: v for n, v in convert_options({"limit_by": limit}).items() if v}

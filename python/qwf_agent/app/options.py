@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -289,6 +290,12 @@ def id_of(what: str, given: int) -> SqlValue:
 def ids_of(what: str, given: Iterable[int]) -> SqlValue:
     """The ids of jobs or runs. Raises TypeError for anything but whole numbers."""
     return SqlValue("{" + ",".join(id_of(what, one).text for one in given) + "}", "{}::bigint[]")
+
+
+def own_project() -> dict[str, SqlValue]:
+    """The project of what this process enqueues unless it names another: that of QWF_PROJECT."""
+    named = os.environ.get("QWF_PROJECT")
+    return {"project": SqlValue(named)} if named and named != "*" else {}
 
 
 def texts(**given: str | None) -> dict[str, SqlValue]:

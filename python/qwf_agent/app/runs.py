@@ -21,6 +21,7 @@ from qwf_agent.app.options import (
     convert_options,
     id_of,
     json_of,
+    own_project,
     texts,
 )
 from qwf_agent.app.statuses import NodeStatus, Question, RunStatus, read_run
@@ -139,7 +140,7 @@ def answer_async(
 
 
 def signal(
-    conn: Connection, name: str, payload: object = None, /, *, project: str = "",
+    conn: Connection, name: str, payload: object = None, /, *, project: str | None = None,
     keep_for: Timeout = None,
 ) -> int:  # fmt: skip
     """Complete the steps of the project that wait for the signal of this name with the payload, {}
@@ -149,7 +150,7 @@ def signal(
 
 
 def signal_async(
-    conn: AsyncConnection, name: str, payload: object = None, /, *, project: str = "",
+    conn: AsyncConnection, name: str, payload: object = None, /, *, project: str | None = None,
     keep_for: Timeout = None,
 ) -> Coroutine[Any, Any, int]:  # fmt: skip
     """The same as `signal`, to be awaited."""
@@ -160,7 +161,8 @@ def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str
     if not isinstance(context or {}, Mapping):
         raise TypeError(f"the context has to be a dict, not {context!r}")
     converted = convert_options(options, RUN_KINDS)
-    given = {name: option for name, option in converted.items() if option is not None}
+    given = own_project()
+    given |= {name: option for name, option in converted.items() if option is not None}
     read = json_of("the context is", dict(context or {}))
     arguments = {**texts(workflow=workflow), "context": read, **given}
     return SqlCall("enqueue_run", with_trace(arguments, trace_labels()))
@@ -227,10 +229,10 @@ def _answer(run_id: int, node_id: str, given: object, acting_for: str | None) ->
     return (yield from number(SqlCall("submit_input", arguments)))
 
 
-def _signal(name: str, payload: object, project: str, keep_for: Timeout) -> Steps[int]:
+def _signal(name: str, payload: object, project: str | None, keep_for: Timeout) -> Steps[int]:
     given = {} if payload is None else payload
     arguments = {**texts(name=name), "payload": json_of("the payload is", given)}
-    arguments |= texts(project=project)
+    arguments |= own_project() | texts(project=project)
     kept = convert_options({"keep_for": keep_for}, {"keep_for": DURATION})
     arguments |= {option: value for option, value in kept.items() if value is not None}
     return (yield from number(SqlCall("signal", arguments)))

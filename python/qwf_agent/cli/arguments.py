@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 import psycopg
 
+from qwf_agent import config
 from qwf_agent.cli import addresses, cell_routing, known_names
 from qwf_agent.look import connection, query, strict_json
 from qwf_agent.look.connection import Connection
@@ -310,7 +311,10 @@ labels = click.option(
     metavar="KEY=VALUE",
     help="A tag; may be repeated.",
 )
-project = click.option("--project", help="Tenant tag.")
+project = click.option(
+    "--project", default=config.project,
+    help="Project: only its agents take it. Default: QWF_PROJECT, or project in qwf.toml.",
+)  # fmt: skip
 timeout = click.option(
     "--timeout", type=duration, metavar="TIME", help="Time limit of one attempt: 90s, 10min, 2h."
 )

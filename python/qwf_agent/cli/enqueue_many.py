@@ -15,6 +15,7 @@ from typing import IO, NoReturn
 import click
 import psycopg
 
+from qwf_agent import config
 from qwf_agent.cli import addresses, errors, output
 from qwf_agent.look import connection, hints
 from qwf_agent.look.connection import Connection
@@ -48,7 +49,10 @@ class Portion:
     lines: list[str] = field(default_factory=list)
     characters: int = 0
 
-    def add(self, number: int, line: str) -> None:
+    def add(self, number: int, line: str, project: str) -> None:
+        inside = line.lstrip()[1:]
+        if project and inside.strip() != "}":  # of two members with one name the last counts
+            line = f'{{"project": {json.dumps(project)}, {inside}'
         self.numbers.append(number)
         self.lines.append(line)
         self.characters += len(line)
@@ -102,14 +106,14 @@ def enqueue_many(conn: Connection, file: IO[str], skip: int, as_json: bool) -> N
 def portions(file: IO[str], skip: int) -> Iterator[Portion]:
     """The lines of the file after the first `skip`, blank ones left out, as portions."""
     numbered = enumerate(itertools.islice(file, skip, None), skip + 1)
-    done, portion = skip, Portion()
+    done, portion, project = skip, Portion(), config.project()
     try:
         for number, line in numbered:
             if line.isspace():
                 continue
             if problem := problem_of(line):
                 refuse(number, problem, EXAMPLE, done)
-            portion.add(number, line)
+            portion.add(number, line, project)
             if portion.full():
                 yield portion
                 done, portion = number, Portion()

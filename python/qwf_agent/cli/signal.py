@@ -33,7 +33,7 @@ order by k.keep_until desc limit %(limit)s
 @click.command()
 @click.argument("name")
 @click.argument("payload", required=False, default="{}")
-@click.option("--project", default="", help="Project of the runs that wait.")
+@arguments.project
 @click.option(
     "--keep-for",
     type=arguments.long_duration,

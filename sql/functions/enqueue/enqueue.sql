@@ -36,7 +36,7 @@ declare
   v_id bigint;
 begin
   select l.max_value_bytes, l.served, l.asleep into v_max_bytes, v_served, v_asleep
-  from _qwf.look_up_queue(enqueue.queue, enqueue.task, v_now) l;
+  from _qwf.look_up_queue(enqueue.queue, enqueue.task, coalesce(enqueue.project, ''), v_now) l;
   perform _qwf.raise_unknown_queue(enqueue.queue) where not found;
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
@@ -81,7 +81,8 @@ begin
       perform _qwf.wake(enqueue.queue, 1);
     end if;
   end if;
-  perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task]) where not v_served;
+  perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task], coalesce(enqueue.project, ''))
+  where not v_served;
   return v_id;
 end $$;
 comment on function qwf.enqueue is

@@ -40,11 +40,11 @@ begin
       or not _qwf.is_small_job(i, v_max_bytes)
     order by i.ord
   ) special;
-  perform _qwf.notice_unserved(n.queue, array_agg(n.task))
-  from (select distinct i.queue, i.task from unnest(v_jobs) i) n
-  cross join lateral _qwf.look_up_queue(n.queue, n.task, v_now) l
+  perform _qwf.notice_unserved(n.queue, array_agg(n.task), n.project)
+  from (select distinct i.queue, i.task, i.project from unnest(v_jobs) i) n
+  cross join lateral _qwf.look_up_queue(n.queue, n.task, n.project, v_now) l
   where not l.served
-  group by n.queue;
+  group by n.queue, n.project;
   if exists (select from unnest(v_jobs) i where i.key is not null) then
     return query select * from _qwf.insert_jobs(v_jobs);
   else

@@ -13,6 +13,7 @@ as $$
 declare
   v_live text[];
   v_able text[];
+  v_foreign boolean;  -- all of them work for other projects
 begin
   return query select * from _qwf.why_held(p_job, p_now);
   if starts_with(p_job.queue, 'qwf.') then  -- the engine serves it
@@ -21,14 +22,22 @@ begin
     end if;
     return;
   end if;
-  select array_agg(u.worker), array_agg(u.worker) filter (where u.reasons = '{}')
-    into v_live, v_able
+  select array_agg(u.worker), array_agg(u.worker) filter (where u.reasons = '{}'),
+    bool_and(coalesce(u.reasons[1] ^@ 'it works for ', false))
+    into v_live, v_able, v_foreign
   from _qwf.why_unfit(p_job, p_now) u;
   if v_live is null then
     return next format(
       'no live worker serves queue %1$s: start one with qwf agent --queue %1$s%2$s',
       p_job.queue, case when p_job.task = 'command' then ' --allow-commands DIR' end);
   elsif v_able is null then
+    if v_foreign then
+      return next format(case p_job.project
+        when '' then 'no worker of queue %1$s takes jobs without a project'
+        else 'no worker of project %2$s serves queue %1$s' end
+        || ': start one with qwf agent --queue %1$s%3$s',
+        p_job.queue, p_job.project, coalesce(' --project ' || nullif(p_job.project, '')));
+    end if;
     return query
     select format('worker %s cannot take it: %s', u.worker, array_to_string(u.reasons, ', '))
     from _qwf.why_unfit(p_job, p_now) u

@@ -11,7 +11,9 @@ language sql stable
 as $$
   select array_remove(array[
     case when p_worker.project <> p_job.project then
-      format('it works for project %L, the job belongs to %L', p_worker.project, p_job.project) end,
+      format('it works for %s, the job %s',
+        coalesce('project ' || nullif(p_worker.project, ''), 'jobs without a project'),
+        coalesce('belongs to project ' || nullif(p_job.project, ''), 'has no project')) end,
     case when not p_job.task = any (p_worker.tasks) then
       case when p_job.task = 'command'
         then 'it runs no commands: start an agent with --allow-commands DIR'

@@ -82,7 +82,7 @@ _UNFIT = tuple(
         (r"its server .* could serve ", "its model server does not work"),
         (r"MiB of VRAM", "needs more VRAM"),
         (r"its labels ", "no worker has the labels"),
-        (r"it works for project ", "no worker for its project"),
+        (r"it works for ", "no worker for its project"),
         (r"an attempt on .* did not complete, so ", "left to other hosts"),
     )
 )
@@ -94,6 +94,7 @@ _SHORT = (
     (re.compile(r"limit .* does not exist any more: "), "its limit is gone"),
     (re.compile(r"limit (?P<name>.*) is full, ", re.DOTALL), "limit {name} is full"),
     (re.compile(r"no live worker serves queue "), "no worker serves it"),
+    (re.compile(r"no worker of (project .* serves|queue .* takes) "), "no worker for its project"),
     *_UNFIT,
     (re.compile(r"worker .* holds .* and runs at most "), "workers are busy"),
     (re.compile(r"worker .* has model .* loaded and takes its jobs first"), "another model first"),
