@@ -6,6 +6,8 @@ import contextlib
 import socket
 import threading
 import time
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -110,6 +112,54 @@ def test_a_status_says_whether_another_try_may_help(status: int, kind: type[Exce
         assert len(posts.got) == 1
     if status == 429:
         assert raised.value.retry_after_s == 7  # type: ignore[attr-defined]
+
+
+IN_A_WEEK = datetime.now(timezone.utc) + timedelta(days=7)
+
+
+@pytest.mark.parametrize(
+    ("header", "least", "most"),
+    [
+        ("1800", 1800, 1800), ("604800", 604800, 604800), ("1800.5", 1800.5, 1800.5),
+        (format_datetime(IN_A_WEEK, usegmt=True), 600_000, 604_800),
+        (format_datetime(IN_A_WEEK).replace("+0000", "-0000"), 600_000, 604_800),
+        (IN_A_WEEK.strftime("%A, %d-%b-%y %H:%M:%S GMT"), 600_000, 604_800),
+        (IN_A_WEEK.strftime("%a %b %e %H:%M:%S %Y"), 600_000, 604_800),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("-5", 0, 0), ("nan", None, None),
+        ("inf", None, None), ("soon", None, None), ("", None, None),
+        ("Mon, 32 Jan 2030 00:00:00 GMT", None, None),
+    ],
+)  # fmt: skip
+def test_the_other_side_says_in_seconds_or_by_a_date_when_to_come_back(
+    header: str, least: float | None, most: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A week, too: nothing is cut to an hour. The old forms of dates name no zone and mean GMT."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    with http_server() as posts:
+        posts.answers = [(429, {"Retry-After": header})]
+        with pytest.raises(TemporaryError) as raised:
+            hooks.post(posts.url, b"x", private=True)
+    monkeypatch.undo()
+    time.tzset()
+    wait_s = raised.value.retry_after_s
+    assert wait_s is None if least is None or most is None else least <= (wait_s or 0) <= most
+
+
+def test_what_comes_before_the_last_reply_is_not_the_reply() -> None:
+    """103 Early Hints, 102 Processing and 100 Continue, each with headers of its own."""
+    with http_server() as posts:
+        posts.early = b"".join(
+            b"HTTP/1.1 %d x\r\nLink: </x>\r\nRetry-After: 9\r\n\r\n" % status
+            for status in (103, 100, 102, 103)
+        )
+        assert hooks.post(posts.url, b"x", private=True).status == 200
+        posts.answers = [(503, {"Retry-After": "7"}), (404, {})]
+        with pytest.raises(TemporaryError) as raised:
+            hooks.post(posts.url, b"x", private=True)
+        assert raised.value.retry_after_s == 7
+        with pytest.raises(PermanentError, match="404"):
+            hooks.post(posts.url, b"x", private=True)
 
 
 def test_a_server_that_sends_a_letter_a_second_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,6 +81,7 @@ class Posts:
     def __init__(self) -> None:
         self.got: list[Post] = []
         self.answers: list[tuple[int, dict[str, str]]] = []
+        self.early = b""  # what it says before each
         self.port = 0
 
     @property
@@ -159,6 +160,7 @@ def http_server(port: int = 0) -> Iterator[Posts]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             posts.got.append(Post(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+            self.wfile.write(posts.early)
             status, headers = posts.answers.pop(0) if posts.answers else (200, {})
             self.send_response(status)
             for name, value in headers.items():

@@ -14,10 +14,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.app.http_replies import retry_after_s
 from qwf_agent.hooks import guarded_http
 from qwf_agent.hooks.guarded_http import TIMEOUT_S, HttpReply, RequestRefused, Unreachable
 
-__all__ = ["HttpReply", "ping", "post", "sign"]
+__all__ = ["HttpReply", "ping", "post", "retry_after_s", "sign"]
 
 PASSING = (408, 425, 429)  # and all from 500 on
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from qwf_agent.app.http_replies import LastReply, retry_after_s
+
 TIMEOUT_S = 10.0
 MOST_READ = 65536  # bytes of a reply
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -76,6 +78,7 @@ def request(
     address = checked_address(host, port, private, timeout_s)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     connection = http.client.HTTPConnection(host, port)
+    connection.response_class = LastReply
     left_s = max(ends - time.monotonic(), 0.001)
     timer = threading.Timer(left_s, lambda: _cut(connection))
     timer.daemon = True
@@ -92,7 +95,7 @@ def request(
         text = answer.read(MOST_READ).decode(errors="replace")
         if time.monotonic() >= ends:  # what was cut looks like the end of a reply
             raise TimeoutError
-        return HttpReply(answer.status, text, _seconds(answer.getheader("Retry-After")))
+        return HttpReply(answer.status, text, retry_after_s(answer.getheader("Retry-After")))
     except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
         if isinstance(error, TimeoutError) or time.monotonic() >= ends:
             raise Unreachable(f"no reply from {host} within {timeout_s:g} s") from None
@@ -196,10 +199,3 @@ def _cut(connection: http.client.HTTPConnection) -> None:
             connection.sock.shutdown(socket.SHUT_RDWR)
     except OSError:
         pass
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        return min(max(float(text or ""), 0.0), 3600.0)
-    except ValueError:
-        return None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-import time
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.app.http_replies import retry_after_s
 
 MAX_TEXT = 2000  # characters of a server's text in an error
 BUSY = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -47,7 +45,7 @@ def of_status(status: int, body: str, retry_after: str | None, server: str) -> E
     text = _text_of(body)
     message = f"{server} answered {status}: {text}"
     if status in BUSY:
-        return TemporaryError(message, retry_after_s=_seconds(retry_after))
+        return TemporaryError(message, retry_after_s=retry_after_s(retry_after))
     if status in GONE or any(words in text.lower() for words in DEAD_ENGINE):
         return ServerLost(message)
     if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -73,17 +71,3 @@ def _text_of(body: str) -> str:
         value = next(inner, json.dumps(value, ensure_ascii=False))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text[:MAX_TEXT]
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """The seconds of a header `Retry-After`, which has a number or a date; None without one."""
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except ValueError:
-            return None
-    return seconds if math.isfinite(seconds) else None

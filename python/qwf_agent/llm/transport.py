@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+from qwf_agent.app.http_replies import LastReply
 from qwf_agent.llm.errors import Cancelled, ServerLost, of_status
 
 CONNECT_S = 10.0
@@ -131,6 +132,7 @@ def _connect(url: str) -> socket.socket:
 def _ask(wire: Wire, server: Endpoint, path: str, body: bytes) -> http.client.HTTPResponse:
     parts = urlsplit(server.url)
     connection = http.client.HTTPConnection(parts.netloc.rpartition("@")[2])
+    connection.response_class = LastReply
     connection.sock = wire
     headers = {"Content-Type": "application/json", "Connection": "close"}
     if server.api_key is not None:
