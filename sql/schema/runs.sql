@@ -78,7 +78,8 @@ comment on column qwf.runs.active_nodes is
 comment on column qwf.runs.waiting_nodes is 'Nodes waiting for a person; 0 once the run is over.';
 comment on column qwf.runs.failed_nodes is 'Nodes that failed while the run goes on.';
 comment on column qwf.runs.ending is
-  'How it will end once its clean-up and compensation nodes have; null: open, or it has none.';
+  'How it will end once its clean-up and compensation nodes and, in line, its bodies have; null: '
+  'open, or there are none.';
 comment on column qwf.runs.error is 'Why it failed or was cancelled.';
 comment on column qwf.runs.run_at is 'Not started before this time; null: at once.';
 comment on column qwf.runs.deadline_at is

@@ -54,6 +54,17 @@ WHERE: dict[str, tuple[str | None, int]] = {
 }
 
 
+IN_LINE = (
+    "enqueue_run",
+    {"workflow": 0, "skip": False, "priority": 50, "key": None, "once": False, "wait": None},
+)
+WORK = ("work", {"worker": 0, "count": 1, "output": {"y": 1}, "jam": False})
+# A run in line completes; another has the place when the first is to run again.
+RETRIED_IN_LINE = [
+    *(IN_LINE, WORK, WORK, IN_LINE),
+    ("meddle", {"act": "retry_run", "number": 0, "which": 2}),
+]
+
 # Bugs that few sequences find: the workflow, and the steps of a sequence that does.
 WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     "a worker that is off is handed jobs": (
@@ -69,20 +80,22 @@ WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
         "loose",
         [("keep_warm", {"apart": 67, "priority": 100})],
     ),
+    "a run in line leaves its place while a body runs": (
+        "fan",
+        [
+            *(IN_LINE, WORK, ("claim", {"worker": 0, "count": 5, "lease": None})),
+            ("finish", {"bodies": [(0, "fatal", None)], "jam": False}),
+        ],
+    ),
+    "a run that is cancelled in line takes back at once": (
+        "inner_takes_back",
+        [*RETRIED_IN_LINE, ("meddle", {"act": "cancel_run", "number": 0, "which": 0})],
+    ),
+    "a retry in line is not counted": ("inner_takes_back", [*RETRIED_IN_LINE, *[WORK] * 4]),
     "a run in line that failed is not tried again": (
         "inner",
         [
-            (
-                "enqueue_run",
-                {
-                    "workflow": 0,
-                    "skip": True,
-                    "priority": 50,
-                    "key": None,
-                    "once": False,
-                    "wait": None,
-                },
-            ),
+            IN_LINE,
             ("claim", {"worker": 0, "count": 1, "lease": None}),
             ("finish", {"bodies": [(0, "error", None)], "jam": False}),
             ("work", {"worker": 0, "count": 1, "output": None, "jam": False}),  # its clean-up

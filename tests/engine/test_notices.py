@@ -116,3 +116,17 @@ def test_open_alerts_that_a_changed_or_dropped_rule_is_not_about(db: Db, heard: 
             [f"{text.format(gone)}; no message will say that they are over"] if gone else []
         )
         heard.clear()
+
+
+def test_a_retry_that_had_not_begun_is_dropped_by_a_cancel(db: Db, heard: list[str]) -> None:
+    """Only what the next retry has to give again is told: definitions or a context."""
+    db.execute("""select qwf.register_workflow('{"name": "w", "steps": [{"id": "a", "node": "a",
+      "inputs": {"x": {"$from": "x"}}}]}'), qwf.create_limit('line', 1)""")
+    enqueue = """select qwf.enqueue_run('w', '{"x": 1}', limit_by => 'line')"""
+    (one,), _ = (db.execute(enqueue).fetchone() for _ in range(2))
+    db.execute("select qwf.cancel_run(%s)", [one])
+    heard.clear()
+    for context in ({}, {"x": 2}):
+        db.execute("select qwf.retry_run(%s, context => %s)", [one, json.dumps(context)])
+        db.execute("select qwf.cancel_run(%s)", [one])
+    assert heard == [f"the retry of run {one} had not begun; give them again with its next retry"]

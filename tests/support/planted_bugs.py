@@ -159,6 +159,21 @@ BUGS = {
         "where r.id = f.run_id and f.status = 'failed'",
         "where r.id = f.run_id and false",
     ),
+    "a run in line leaves its place while a body runs": (
+        "_qwf.end_run",
+        "(j.run_if is not null or v_place = 'running')",
+        "j.run_if is not null",
+    ),
+    "a run that is cancelled in line takes back at once": (
+        "_qwf.wake_compensations",
+        "elsif p_waits then",
+        "elsif false then",
+    ),
+    "a retry in line is not counted": (
+        "_qwf.line_up_again",
+        "retries = j.retries + 1, ",
+        "",
+    ),
     "an answered question goes on waiting": (
         "_qwf.apply_answer",
         "delete from qwf.waits w where w.job_id = p_job.id;",
@@ -171,7 +186,7 @@ BUGS = {
 UNDOING_BUGS = {
     "a step goes on with a run that was not taken back": (
         "_qwf.resume_child",
-        "perform _qwf.refuse_compensation(p_run, null);",
+        "perform _qwf.refuse_compensation(p_run, v_asked ->> 'from_node');",
         "",
     ),
     "a step that is named does not go on below": (

@@ -27,7 +27,9 @@ begin
   end if;
   if v_job.queue = 'qwf.runs' and v_job.run_id is null then  -- how a run waits in line
     perform qwf.cancel_run(r.id, cancel_job.reason) from qwf.runs r where r.parent_id = v_job.id;
-    return 'cancelled';
+    return case when exists (
+      select from qwf.runs r where r.parent_id = v_job.id and r.finished_at is null)
+      then 'requested' else 'cancelled' end;
   end if;
   perform _qwf.lock_runs(array[v_job.run_id]);
   v_kind := _qwf.cancel_waiting(v_job.id, cancel_job.reason);

@@ -3,7 +3,9 @@
 -- Guarantees: Nodes that are not running are cancelled in the caller's transaction; running bodies
 --   are told once it commits, and killed after a grace period. The row of a running job is never
 --   locked, however long the transaction stays open. Clean-up nodes (run_if all_done) of a run that
---   has started still run; cancel_job stops one. A second call changes nothing.
+--   has started still run; cancel_job stops one. A run in line keeps its place until its bodies
+--   have ended; if it waits there, its compensation does, too (see _end_run). A NOTICE tells that
+--   a retry with other definitions or another context had not begun. A second call changes nothing.
 -- Locks: the run, its waiting events; its nodes that are free and not running.
 -- Notifies: workers that run a node of it.
 
@@ -32,6 +34,15 @@ begin
     raise exception using errcode = 'QW002', message = 'the run is over',
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'there is nothing left to cancel';
+  end if;
+  if exists (
+    select from qwf.jobs j
+    where j.id = v_run.parent_id and j.run_id is null
+      and j.inputs ?| array['context', 'graph_id'])
+  then
+    raise notice using message = format('the retry of run %s had not begun', v_run.id),
+      detail = 'it keeps the definitions and the context that it has run with',
+      hint = 'give them again with its next retry';
   end if;
   perform _qwf.end_run(
     v_run.id, 'cancelled',

@@ -3,7 +3,8 @@
 -- Guarantees: The fence is that of every report: the token of the job, and the attempt that the run
 --   serves. Returns true if what follows for a run above waits in the outbox. A run in line that
 --   was cancelled takes its job out of the line. A run in line that failed and has tries left is
---   queued again (see _end_kind).
+--   queued again (see _end_kind). If a body of it still runs, which only a run that ended at once
+--   leaves (see _end_run), it stays failed, and is looked at again every 5 seconds.
 -- Locks: the jobs on the queue of runs (by id), whose rows nobody holds who waits for a run below;
 --   then as _end_attempts.
 -- Called by: _report_and_serve, _serve_runs.
@@ -50,18 +51,23 @@ begin
     from qwf.runs r join qwf.jobs j on j.id = r.parent_id and j.run_id is null
     where r.id = any (p_runs) and r.finished_at is not null
   ), free as (
-    select j.id, o.id as run_id, o.status, o.error
+    select j.id, o.id as run_id, o.status, o.error, exists (
+        select from qwf.jobs b where b.run_id = o.id and b.finished_at is null) as stops
     from over o join qwf.jobs j on j.id = o.parent_id
     where j.status in ('queued', 'scheduled')
     for no key update of j skip locked
   ), taken as (
     update qwf.jobs j set status = 'cancelled', finished_at = v_now, last_error = f.error
     from free f where j.id = f.id and f.status = 'cancelled'
+  ), later as (
+    insert into qwf.outbox (run_id, kind, next_try_at)
+    select f.run_id, 'stop', v_now + interval '5 s' from free f
+    where f.status = 'failed' and f.stops
   )
   update qwf.runs r set status = 'queued', started_at = null, finished_at = null, ending = null,
     error = null, deadline_at = null
   from free f
-  where r.id = f.run_id and f.status = 'failed';
+  where r.id = f.run_id and f.status = 'failed' and not f.stops;
   return v_done.pending is not null;
 end $$;
 

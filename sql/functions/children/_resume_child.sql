@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/children/_resume_child
 -- Purpose: Starts a run again for another attempt at its job: its nodes that failed or were
 --   cancelled, those that another graph or context changes, and what follows from them. Of a run
---   that waited in line for its first attempt, all nodes.
+--   that waited in line for its first attempt, all nodes. Of a run that was cancelled while it
+--   waited in line, only the compensation nodes.
 -- Guarantees: A run of which nothing is left to run completes: its last bodies reported after it
 --   had been cancelled. Returns how many rows of nodes were made or reset.
 -- Locks: the caller has locked the run.
@@ -21,29 +22,42 @@ set jit = off
 as $$
 declare
   v_nodes int;
+  v_asked jsonb := case when p_job.run_id is null then p_job.inputs end;  -- by _line_up_again
   v_deadline timestamptz := (
     select least(p_now + g.deadline, p_now + p_job.timeout, a.deadline_at)
     from qwf.graphs g left join qwf.runs a on a.id = p_job.run_id
     where g.id = p_graph);
 begin
-  update qwf.runs r set parent_attempt = p_job.attempt + 1, priority = p_job.priority
+  update qwf.runs r set
+    parent_attempt = p_job.attempt + 1, priority = p_job.priority, ending = null
   where r.id = p_run.id;
+  if p_run.finished_at is null and p_run.ending is not null then
+    perform _qwf.end_run(p_run.id, p_run.ending, p_run.error);
+    perform _qwf.apply_events(
+      _qwf.take_events(array[p_run.id]) || array[(p_run.id, null, 'stop')::_qwf.event]);
+    return p_run.node_count;
+  end if;
+  update qwf.jobs j set inputs = '{}'
+  where j.id = p_job.id and v_asked <> '{}';
   if exists (select from qwf.jobs j where j.run_id = p_run.id) then
-    perform _qwf.refuse_compensation(p_run, null);
+    perform _qwf.refuse_compensation(p_run, v_asked ->> 'from_node');
     if p_context <> p_run.context or p_graph <> p_run.graph_id then
       perform _qwf.raise_problems('QW005', 'the inputs do not fit the workflow',
         array(select p from _qwf.context_problems(p_graph, p_context) p));
     end if;
     v_nodes := (
       select count(*) filter (where p.verdict in ('new', 'runs again'))
-      from unnest(_qwf.mend_run(p_run, p_graph, p_context, null)) p);
+      from unnest(_qwf.mend_run(p_run, p_graph, p_context, v_asked ->> 'from_node',
+        case when v_asked is not null then array(
+          select jsonb_array_elements_text(coalesce(v_asked -> 'named', '[]'))) end)) p);
   else
+    perform _qwf.move_run(p_run, p_graph, p_context);
     update qwf.runs r set open_nodes = g.node_count - g.compensation_count, active_nodes = (
       select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0)
     from qwf.graphs g
-    where r.id = p_run.id and g.id = r.graph_id;
+    where r.id = p_run.id and g.id = r.graph_id
+    returning r.node_count into v_nodes;
     perform _qwf.insert_nodes(array[p_run.id], p_now);
-    v_nodes := p_run.node_count;
   end if;
   update qwf.runs r set deadline_at = v_deadline
   where r.id = p_run.id and r.deadline_at is distinct from v_deadline;

@@ -4,8 +4,9 @@
 --   and is of the same workflow: nodes run again that other definitions or inputs change. Else it
 --   is a new run. If that last run is locked, or a body of it still stops, the job waits for 5
 --   seconds: nothing is waited for here, because the caller holds jobs. A run in line that is over
---   takes its job out of the line. What the inputs or the definition forbid ends the attempt as
---   fatal. A job that is not queued any more is left as it is.
+--   takes its job out of the line, unless it failed and is about to wait there again; what a retry
+--   of it asks for is in the inputs of that job. What the inputs or the definition forbid ends the
+--   attempt as fatal. A job that is not queued any more is left as it is.
 -- Locks: the last run of the job, if it is free.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: errors that pass (see _is_passing_error).
@@ -43,17 +44,15 @@ begin
   then
     v_old := null;
   else
-    perform from qwf.runs r where r.id = v_old.id for no key update skip locked;
-    if not found or exists (
+    select r.* into v_old from qwf.runs r where r.id = v_old.id for no key update skip locked;
+    if not found or v_job.run_id is null and v_old.status = 'failed' or exists (
       select from qwf.jobs j where j.run_id = v_old.id and j.finished_at is null)
     then
       update qwf.jobs j set status = 'scheduled', run_at = p_now + interval '5 s', position = null,
         queued_at = null
       where j.id = v_job.id;
       return v_served;
-    elsif v_job.run_id is null and (
-      select r.finished_at from qwf.runs r where r.id = v_old.id) is not null
-    then
+    elsif v_job.run_id is null and v_old.finished_at is not null then
       update qwf.jobs j set status = 'cancelled', finished_at = p_now where j.id = v_job.id;
       return v_served;
     end if;
@@ -61,9 +60,12 @@ begin
   perform _qwf.start_attempts(array[v_job.id], array[v_context], p_secret, p_now);
   begin
     if v_old.id is not null then
-      v_served := (_qwf.resume_child(v_job, v_old, coalesce(v_graph, v_old.graph_id),
-        case when v_job.run_id is null then v_old.context else v_context end, p_now),
-        v_old.id, null);
+      v_served := (case when v_job.run_id is not null
+        then _qwf.resume_child(v_job, v_old, v_graph, v_context, p_now)
+        else _qwf.resume_child(v_job, v_old,
+          coalesce((v_job.inputs -> 'graph_id')::bigint, v_old.graph_id),
+          coalesce(v_job.inputs -> 'context', v_old.context), p_now)
+        end, v_old.id, null);
     else
       v_served := _qwf.insert_child(v_job.id, v_graph, v_context, p_now);
     end if;

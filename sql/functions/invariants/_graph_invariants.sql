@@ -23,6 +23,7 @@ as $$
   from qwf.jobs j join qwf.runs r on r.id = j.run_id
   where j.run_if = 'compensates' and j.status <> 'skipped'
     and r.ending is null and r.status not in ('failed', 'cancelled')
+    and not (r.status = 'queued' and r.open_nodes = 0)  -- it waits in line for its next try
   union all
   select 'an element is one of its map', 'job ' || e.id,
     format('%s of run %s, its map is %s of run %s', e.node_id, e.run_id, m.node_id, m.run_id)

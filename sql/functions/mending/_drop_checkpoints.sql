@@ -4,7 +4,7 @@
 -- Guarantees: A node that failed or was cancelled and is written as it was goes on from its
 --   checkpoint. Elements of a map that runs again as a whole are deleted with theirs.
 -- Locks: the caller has locked the run, which is over.
--- Called by: _line_up_again, _mend_run.
+-- Called by: _mend_run.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: Nothing changes for a step without such a run. The compensation nodes are skipped
 --   again, and what they take back counts as cancelled: the next attempt of the step runs it.
 -- Locks: the caller has locked the run above; the runs of the steps, by id.
--- Called by: _line_up_again, _mend_run.
+-- Called by: _mend_run.
 
 begin;
 

@@ -2,9 +2,9 @@
 -- Purpose: Lets a run that had waited in line, and is over, wait in line once more, by the plan of
 --   its retry.
 -- Guarantees: Returns the plan, or null if the run never waited in line: then nothing has changed.
---   It has the graph and the context of the plan from now on. What runs again counts as cancelled
---   until it runs; a map that runs again as a whole has lost its elements. The budget of the run
---   starts again. It starts in this transaction if its limit has room.
+--   Its nodes, its graph and its context stay as they are until it is served: what the retry asks
+--   for waits in the inputs of its job (see _serve_run). The budget of the run starts again. It
+--   starts in this transaction if its limit has room.
 -- Locks: the caller has locked the run; its limit, against being dropped; the job for which it
 --   runs; the firings of schedules that enqueued it.
 -- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key;
@@ -26,8 +26,6 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_plan _qwf.planned[];
-  v_again bigint[];
-  v_anew bigint[];
 begin
   if not exists (select from qwf.jobs j where j.id = p_run.parent_id and j.run_id is null) then
     return null;
@@ -38,28 +36,22 @@ begin
   then
     return '{}';
   end if;
-  v_again := array(select p.job_id from unnest(v_plan) p where p.verdict = 'runs again');
-  v_anew := array(select p.job_id from unnest(v_plan) p where p.anew);
   perform _qwf.hold_limits(j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.refuse_below(p_run.id, v_plan, p_from_node),
-    _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named);
-  if p_from_node is not null then
-    perform _qwf.forget_compensations(p_run.id, p_from_node);
-  end if;
-  perform _qwf.notice_clean_up(p_run, v_again), _qwf.drop_checkpoints(p_run, v_anew, p_from_node),
-    _qwf.move_run(p_run, p_graph, p_context), _qwf.skip_compensations(v_plan),
-    _qwf.delete_runs_below(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew))),
-    _qwf.delete_jobs(array(select j.id from qwf.jobs j where j.parent_id = any (v_anew)));
-  update qwf.jobs j set status = 'cancelled', finished_at = coalesce(j.finished_at, v_now),
-    elements = case when j.id <> all (v_anew) then j.elements end
-  where j.run_id = p_run.id and (j.id = any (v_again) and j.status <> 'failed'
-    or j.status = 'blocked' or j.node_id = p_from_node);
+    _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named),
+    _qwf.notice_clean_up(p_run, array(
+      select p.job_id from unnest(v_plan) p where p.verdict = 'runs again'));
   update qwf.runs r set status = 'queued', started_at = null, finished_at = null, ending = null,
     error = null, deadline_at = null
   where r.id = p_run.id;
   update qwf.jobs j set status = 'queued', position = _qwf.next_position(), queued_at = v_now,
-    finished_at = null, failures = 0, losses = 0, run_at = null
+    finished_at = null, retries = j.retries + 1, failures = 0, losses = 0, run_at = null,
+    inputs = jsonb_strip_nulls(jsonb_build_object(
+      'graph_id', nullif(p_graph, p_run.graph_id), 'from_node', p_from_node,
+      'named', nullif(to_jsonb(p_named), '[]')))
+      || case when p_context <> p_run.context
+        then jsonb_build_object('context', p_context) else '{}' end
   where j.id = p_run.parent_id;
   update qwf.firings f set result = null, ended_at = null, reopened = true
   where f.run_id = p_run.id;

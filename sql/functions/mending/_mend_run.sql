@@ -34,7 +34,9 @@ begin
   if p_named is not null then  -- else the retry of the run above has looked here, too
     perform _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named);
   end if;
-  perform _qwf.notice_clean_up(p_run, v_again);
+  if p_run.parent_id is null then  -- else whoever serves it would be told
+    perform _qwf.notice_clean_up(p_run, v_again);
+  end if;
   if p_from_node is not null then
     perform _qwf.forget_compensations(p_run.id, p_from_node);
   end if;

@@ -5,7 +5,7 @@
 --   elements. Nodes that are new are blocked; _mend_run counts what they wait for. New
 --   compensation nodes are skipped.
 -- Locks: the caller has locked the run, which is over.
--- Called by: _line_up_again, _mend_run.
+-- Called by: _mend_run, _resume_child.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Puts the compensation nodes of a run that goes on back to skipped.
 -- Guarantees: Touches only those that the plan skips and that are not skipped already.
 -- Locks: the caller has locked the run, which is over.
--- Called by: _line_up_again, _mend_run.
+-- Called by: _mend_run.
 
 begin;
 

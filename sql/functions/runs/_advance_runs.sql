@@ -80,7 +80,8 @@ begin
       finished_at = case when k.status in ('completed', 'failed', 'cancelled') then v_now end
     from change c cross join lateral (  -- offset 0: each by its id, whatever the statistics say
       select b.ctid as row, case
-          when b.open_nodes = c.closed then coalesce(b.ending, 'completed')
+          when b.open_nodes = c.closed and c.closed > 0  -- 0: it waits in line
+            then coalesce(b.ending, 'completed')
           when b.active_nodes + c.active = 0 and b.waiting_nodes + c.waiting > 0
             then 'awaiting_input'
           when b.status = 'queued' and not c.started then 'queued'

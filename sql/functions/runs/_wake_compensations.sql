@@ -6,12 +6,14 @@
 --   that it takes back: for each that has not ended, and for each whose end is yet to be subtracted
 --   (an event in the outbox, or p_ended). If nothing is left to wait for, a ready event opens it,
 --   which _cancel_obsolete takes along. _open_guarded looks again at what has completed by then.
+--   p_waits: the run waits in line, and nothing changes yet.
 -- Locks: the caller has locked the run; sleeping compensation nodes, which nobody else locks.
 -- Called by: _end_run.
 
 begin;
 
-create function _qwf.wake_compensations(p_run bigint, p_ended bigint[]) returns _qwf.node_count
+create function _qwf.wake_compensations(p_run bigint, p_ended bigint[], p_waits boolean)
+returns _qwf.node_count
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -28,18 +30,22 @@ begin
   then
     return null;  -- the usual case
   end if;
-  with woken as (
-    update qwf.jobs j set status = 'blocked', finished_at = null
-    from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
-    where r.id = p_run and n.compensates is not null and j.run_id = r.id and j.node_idx = n.idx
-      and j.status = 'skipped' and exists (
+  v_woken := array(
+    select j.id
+    from qwf.runs r
+    join qwf.graph_nodes n on n.graph_id = r.graph_id
+    join qwf.jobs j on j.run_id = r.id and j.node_idx = n.idx
+    where r.id = p_run and n.compensates is not null and j.status = 'skipped' and exists (
         select from qwf.graph_nodes t
         join qwf.jobs d on d.run_id = r.id and d.node_idx = t.idx
         where t.graph_id = r.graph_id and t.node_id = any (n.compensates)
-          and d.status not in ('blocked', 'skipped', 'failed', 'cancelled'))
-    returning j.id
-  )
-  select array_agg(w.id) into v_woken from woken w;
+          and d.status not in ('blocked', 'skipped', 'failed', 'cancelled')));
+  if v_woken = '{}' then
+    return null;
+  elsif p_waits then
+    return (p_run, 0, 0, 0, 0, false)::_qwf.node_count;
+  end if;
+  update qwf.jobs j set status = 'blocked', finished_at = null where j.id = any (v_woken);
   with waiting as (
     update qwf.jobs j set remaining_deps = (
       select count(*)

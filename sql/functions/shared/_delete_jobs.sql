@@ -2,7 +2,7 @@
 -- Purpose: Deletes jobs and everything kept about them.
 -- Guarantees: Replaces foreign keys, so that no insert pays for one (docs/adr/0003).
 -- Locks: expects the jobs, or their run, locked by the caller.
--- Called by: _delete_runs_below, _drop_completed, _drop_later_turns, _line_up_again, _move_run,
+-- Called by: _delete_runs_below, _drop_completed, _drop_later_turns, _move_run,
 --   _prune_jobs, _prune_runs, _reset_nodes, _settle_cancel_requests, _write_reports.
 
 begin;

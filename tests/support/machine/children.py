@@ -60,17 +60,11 @@ class Children(State):
         run.status, run.started, run.finished_at, run.ending = "queued", False, None, None
         run.deadline = None
 
-    def _line_up_again(self, run: Run, again: list[Job]) -> int:
-        """It waits in line once more; the nodes that run again count as cancelled until then."""
-        for job in again:
-            if set(job.node.after) & {one.node.name for one in again}:
-                self._forget_elements(run, job)
-            if job.status != "failed":
-                job.status, job.finished_at = "cancelled", job.finished_at or self.now
-        if run.nodes:
-            self._sleep(run)
+    def _line_up_again(self, run: Run, again: list[Job], name: str | None) -> int:
+        """It waits in line once more; its nodes stay as they are until it is served."""
         self._wait_in_line(run)
         place = self.jobs[run.parent or 0]
+        place.named = name
         place.failures = place.losses = 0
         place.finished_at = place.run_at = None
         self._queue(place)
@@ -150,17 +144,25 @@ class Children(State):
             return self._insert_child(job)
         if in_line:
             job.context = old.context
-        again = self._changes(old, job.context)
-        if (
-            (self.jammed and again)
-            or self._refuses_compensation(old, None)
-            or self._refuses_below(old, again, None)
+        ending = old.ending if old.live else None  # it was cancelled while it waited in line
+        again = self._to_wake(old) if ending is not None else self._changes(old, job)
+        if (self.jammed and again) or (
+            ending is None
+            and (
+                self._refuses_compensation(old, job.named)
+                or self._refuses_below(old, again, job.named)
+            )
         ):
             self._conclude([Report(job.id, str(job.token), "fatal", error="it cannot go on")])
             if in_line:
-                old.status, old.started, old.ending = "failed", True, None
+                old.status, old.started = ending or "failed", True
                 old.finished_at = self.now
             return None
+        if ending is not None:
+            old.parent_attempt, old.priority, old.ending = job.attempt, job.priority, None
+            self._end_run(old, ending)
+            self._apply(old, [*self._taken(old.id), (0, "stop")])
+            return old
         self._resume_child(job, old)
         return old
 
@@ -192,13 +194,16 @@ class Children(State):
             run.deadline = self._until(job, run)
             self._insert_nodes(run, self._unnamed_nodes(run), None)
             return
-        again = self._changes(run, job.context)
+        again = self._changes(run, job)
         run.context = job.context
         if again:
-            self._mend(run, again, None)
+            if job.named is not None:
+                self._forget_compensations(run, job.named)
+            self._mend(run, again, job.named)
         else:  # its last bodies reported after it had been cancelled
             run.status, run.ending, run.started = "completed", None, True
             run.finished_at = self.now
+        job.named = None
         run.deadline = self._until(job, run)
 
     def _until(self, job: Job, run: Run) -> datetime | None:
@@ -208,16 +213,16 @@ class Children(State):
         above = None if job.run is None else self.runs[job.run].deadline
         return min([*ends, *([above] if above else [])], default=None)
 
-    def _changes(self, run: Run, context: Json) -> list[Job]:
+    def _changes(self, run: Run, job: Job) -> list[Job]:
         changed = {
             name
             for name, job_id in run.nodes.items()
             if any(
-                context.get(key) != run.context.get(key)
+                job.context.get(key) != run.context.get(key)
                 for key in self.jobs[job_id].node.context_keys
             )
         }
-        return self.to_retry(run, None, changed)
+        return self.to_retry(run, job.named, changed)
 
     def _is_to_stop(self, run: Run) -> bool:
         """Return True for the run of a step that somebody wants cancelled, or that is obsolete."""

@@ -22,14 +22,19 @@ class Compensations(State):
         """Return True if there is something for a compensation node to take back."""
         return any(target.status == "completed" for target in self._targets(run, job))
 
+    def _to_wake(self, run: Run) -> list[Job]:
+        """Those that sleep, of nodes that completed or may yet complete."""
+        idle = {"blocked", "skipped", "failed", "cancelled"}
+        return [
+            job for job in self._compensations(run)
+            if job.status == "skipped" and {one.status for one in self._targets(run, job)} - idle
+        ]  # fmt: skip
+
     def _wake_compensations(self, run: Run) -> bool:
-        """Those of nodes that completed, or may yet complete, wait for what follows from them."""
-        woken = []
-        for job in self._compensations(run):
-            states = {target.status for target in self._targets(run, job)}
-            if job.status == "skipped" and states - {"blocked", "skipped", "failed", "cancelled"}:
-                job.status, job.finished_at = "blocked", None
-                woken.append(job)
+        """They wait for what follows from the nodes that they take back."""
+        woken = self._to_wake(run)
+        for job in woken:
+            job.status, job.finished_at = "blocked", None
         for job in woken:
             job.missing |= {other.id for other in woken if other.node.name in job.node.after}
             if not job.missing:

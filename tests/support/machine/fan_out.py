@@ -183,11 +183,16 @@ class FanOut(State):
         """Decides how a run ends; the first decision stands. What has begun is cleaned up."""
         if not run.live or run.ending is not None:
             return
+        place = self.jobs.get(run.parent or 0) if run.in_line else None
+        served = place is not None and place.status == "running"
+        run.ending = status
+        if place is not None and not served and self._to_wake(run):
+            return  # what it has done is taken back when it is served
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
         began = any(job.attempt for job in jobs)
-        run.started, run.ending = True, run.ending or status
+        run.started = True
         woken = self._wake_compensations(run)
-        clean_up = any(job.node.cleans_up and job.status not in OVER for job in jobs)
+        clean_up = any((job.node.cleans_up or served) and job.status not in OVER for job in jobs)
         if not woken and (not began or not clean_up):
             run.status, run.finished_at = status, self.now
         else:

@@ -77,17 +77,18 @@ class Mending(State):
             return WRONG_STATE
         if not self._has_limits(run.workflow) or (name is not None and name not in run.nodes):
             return NOT_FOUND
-        if self._refuses_compensation(run, name):
+        undoes = any(job.node.name == name for job in self._compensations(run))
+        if self._refuses_compensation(run, name) or (undoes and run.in_line):
             return WRONG_STATE
         again = self.to_retry(run, name)
         if (not again and run.nodes) or self._refuses_below(run, again, name):
             return WRONG_STATE
         if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
             return KEY_TAKEN
+        if run.in_line:
+            return self._line_up_again(run, again, name)
         if name is not None:
             self._forget_compensations(run, name)
-        if run.in_line:
-            return self._line_up_again(run, again)
         self._mend(run, again, name)
         return len(again)
 

@@ -154,6 +154,7 @@ class Job:
     failed: bool = False  # it has an error to show
     stuck: bool = False  # it asks because it cannot even start
     context: Json = None  # of the run that runs for it
+    named: str | None = None  # of a place in line: from which node its run is retried
     output: Json = None
     finished_at: datetime | None = None
     attempts: list[str] = field(default_factory=list)  # the outcome of each

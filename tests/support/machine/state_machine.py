@@ -277,7 +277,8 @@ INFO: list[Json] = [  # what workers say about themselves
 # model, MiB of VRAM, labels
 NEEDS: list[Any] = [("m", None, {}), ("n", 100, {}), ("m", 100, FAST), (None, None, FAST)]
 # Runs with priority 50 that wait in line, and how.
-IN_LINE = {"inner", "inner_late", "inner_takes_back", "parent_takes_back"}
+IN_LINE = {"diamond", "fan", "inner", "inner_late", "inner_takes_back", "parent_takes_back"}
+IN_LINE |= {"takes_back"}
 LINES = {
     skip: Node("run", (), workflow="", limit="line", max_attempts=2, backoff=[wait])
     for skip, wait in ((False, 0), (True, 10))
@@ -686,9 +687,6 @@ class Machine(RuleBasedStateMachine):
         if not (jobs := self.free_jobs("failed", "cancelled") or self.free_jobs()):
             return
         job_id = pick(jobs, number)
-        run = main.model.runs.get(main.model.jobs[job_id].run or 0)
-        if run is not None and run.in_line:
-            return  # no node is named of a run that waits in line again
         got = main.one("select qwf.retry_job(%s)::text", job_id) or None
         wanted = main.model.retry_job(job_id)
         require(got == wanted, "retry_job answers", got, wanted)
@@ -704,9 +702,7 @@ class Machine(RuleBasedStateMachine):
         if not (runs := self.free_runs("completed", "failed", "cancelled") or self.free_runs()):
             return
         run = main.model.runs[pick(runs, number)]
-        named = (
-            [] if main.model.locked_runs or run.in_line else run.nodes
-        )  # it may wait for runs below
+        named = [] if main.model.locked_runs else run.nodes  # it may wait for runs below
         retry_run(main, run.id, pick([None, None, *named], which))
 
     def _run_next(self, main: Session, number: int, which: int) -> None:
