@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/children/_serve_runs
 -- Purpose: Starts runs that wait on the queue qwf.runs, in claim order and as the limits allow.
--- Guarantees: Bounded by rows of nodes: it stops after p_nodes of them, with at least one run. What
+-- Guarantees: Bounded: it stops after p_nodes rows of nodes or 300 ms, with at least one run. What
 --   was picked beyond that is only locked, and stays queued. New runs start together. If that
 --   fails, or the job had a run before, each starts in a subtransaction of its own: a bad one ends
 --   alone, and a run in line that cannot go on fails. Does nothing inside itself: what starts while
@@ -25,6 +25,8 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
+  v_began constant timestamptz := qwf.now();
+  v_full boolean;  -- the bound is reached
   v_now timestamptz;
   v_terms _qwf.claim_terms;
   v_pick _qwf.special_pick;
@@ -77,11 +79,12 @@ begin
     end if;
     if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;
     perform _qwf.report_runs(v_runs);
-    exit when v_spent >= p_nodes  -- or none is left, and none was queued meanwhile
+    v_full := v_spent >= p_nodes or qwf.now() - v_began > interval '300 ms';
+    exit when v_full  -- or none is left, and none was queued meanwhile
       or cardinality(v_pick.jobs) < 10 and current_setting('qwf.runs_due') = '';
   end loop;
   perform set_config('qwf.serving', '', true);
-  return case when v_spent >= p_nodes then greatest(v_count, 100) else least(v_count, 99) end;
+  return case when v_full then greatest(v_count, 100) else least(v_count, 99) end;
 end $$;
 
 commit;
