@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qwf_agent.system import extras
+from qwf_agent.system import extras, streams
 from qwf_agent.system.exit_codes import MISCONFIGURED, REFUSED
 
 with extras.needed("pip install 'qwf-agent[agent]'"):
@@ -328,22 +328,14 @@ def _label(text: str) -> tuple[str, str]:
 
 def main() -> None:
     """Run the command and exit with its code."""
+    streams.open_missing()
     try:
         code = command.main(prog_name="python -m qwf_agent", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = MISCONFIGURED
-    discard_unwritable_output()
+    streams.discard_unwritable()
     sys.exit(code)
-
-
-def discard_unwritable_output() -> None:
-    """Keep our exit code: if the interpreter cannot flush its output, it exits with 120."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import json
 import os
 import pty
 import re
+import shlex
+import signal
 import struct
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from rich.text import Text
 from qwf_agent import __version__
 from qwf_agent.cli import qwf as command
 from qwf_agent.look.draw.visible import Terminal
+from support.harness import until
 from support.welcome import Cli
 
 ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
@@ -177,6 +180,66 @@ def test_a_closed_pipe_is_not_an_error(dsn: str, db: psycopg.Connection[Any]) ->
     command.wait(30)
     assert "Traceback" not in said
     assert "error" not in said
+
+
+FULL = "74 error: cannot write: No space left on device"
+
+
+@pytest.mark.parametrize("verb", ["jobs --json", "doctor"])
+def test_a_closed_or_full_output_is_no_bug(on_db: Cli, verb: str) -> None:
+    """The verdict of a command stays its exit code if nobody wants to read it; what cannot be
+    written is told."""
+    whole = " ".join(map(shlex.quote, ENTRY)) + f" {verb}"
+    plain, closed, full, both = (
+        subprocess.run(
+            ["bash", "-c", f"({whole} {where}); echo $?"], capture_output=True, text=True
+        )
+        for where in (">/dev/null", ">&-", ">/dev/full", ">/dev/full 2>/dev/full")
+    )
+    assert (closed.stdout, closed.stderr) == (plain.stdout, plain.stderr)
+    assert f"{full.stdout.strip()} {full.stderr.strip().splitlines()[-1]}" == FULL
+    assert (both.stdout.strip(), both.stderr) == ("74", "")
+
+
+# What each says when it is ready, and its exit code after SIGTERM.
+LONG = {
+    "events -f": (None, 143), "run welcome --watch": ("", 143),
+    "logs -f 1": (None, 143), "wait run 1": (None, 143), "wait job 1": (None, 143),
+    "metrics --listen 127.0.0.1:0": ("", 0), "web --port 0": ("", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verb", LONG)
+def test_sigterm_ends_every_long_verb(
+    applied: Cli, db: psycopg.Connection[Any], dsn: str, verb: str
+) -> None:
+    """As process 1 of a container, which the kernel spares signals without a handler, if this user
+    may make one."""
+    applied("run", "welcome")
+    db.execute("select qwf.enqueue('t')")
+    own = ["unshare", "--pid", "--fork", "--kill-child"]
+    if subprocess.run([*own, "true"], stderr=subprocess.DEVNULL).returncode:
+        own = []
+    query = "select count(*) filter (where pid <> all(%s)) from pg_stat_activity where backend_type"
+    query += " = 'client backend' and application_name = 'qwf'"
+    before = [pid for (pid,) in db.execute("select pid from pg_stat_activity").fetchall()]
+    command = subprocess.Popen(
+        [*own, *ENTRY, *verb.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    ready, code = LONG[verb]
+    assert command.stdout is not None
+    try:
+        if ready is not None:
+            next(line for line in command.stdout if ready in line)
+        else:
+            until(lambda: db.execute(query, (before,)).fetchone() != (0,), f"{verb} to connect")
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        os.kill(int(children[0]) if own else command.pid, signal.SIGTERM)
+        said = command.stdout.read()
+        assert (command.wait(30), "bug" in said) == (code, False), said
+    finally:
+        command.kill()
+        command.wait()
 
 
 def test_ctrl_c_while_waiting_exits_130(applied: Cli, dsn: str) -> None:

@@ -8,7 +8,10 @@ from typing import Any, NoReturn
 import click
 
 from qwf_agent import config
+from qwf_agent.cli import interrupts
 from qwf_agent.cli.errors import guarded
+from qwf_agent.system import streams
+from qwf_agent.system.exit_codes import INTERRUPTED
 
 
 class Commands(click.Group):
@@ -34,7 +37,10 @@ class Commands(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command line and exit: see the table of exit codes in `qwf --help`."""
         extra["standalone_mode"] = False
-        sys.exit(guarded(lambda: super(Commands, self).main(*args, **extra)))
+        streams.open_missing()
+        with interrupts.by_signals() as came:
+            code = guarded(lambda: super(Commands, self).main(*args, **extra))
+        sys.exit(128 + came[0] if came and code == INTERRUPTED else code)
 
 
 class RunOrJob(Commands):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 import textwrap
@@ -14,11 +16,19 @@ import psycopg
 from qwf_agent import config, embedded
 from qwf_agent.look import hints
 from qwf_agent.look.draw.visible import visible
-from qwf_agent.system.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
+from qwf_agent.system import streams
+from qwf_agent.system.exit_codes import (
+    CANNOT_WRITE,
+    FAILED,
+    INTERRUPTED,
+    MISCONFIGURED,
+    NO_DATABASE,
+)
 from qwf_agent.system.versions import NO_SCHEMA
 
 UNSTORABLE = "22P05"  # of a NUL in JSON
 NOT_ALLOWED = "42501"
+UNWRITTEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # disk or output
 WRONG_USAGE = 2  # click's exit code
 ROLES = (
     "this login may not do that; grant it a role: qwf_viewer reads, qwf_producer enqueues, cancels,"
@@ -36,12 +46,30 @@ def fail(
 
 def guarded(run: Callable[[], Any]) -> int:
     """Call `run` and return the exit code; an error is printed with what to do about it."""
+    code, why = FAILED, None
+    try:
+        code = _guarded(run)
+    except OSError as error:  # the message about an error could not be printed
+        why = error
+    except SystemExit as asked:
+        if isinstance(asked.code, str):
+            raise
+        code = asked.code or 0
+    unwritten = streams.discard_unwritable() or why
+    if unwritten is None or isinstance(unwritten, BrokenPipeError):  # as with `| head`
+        return code
+    with contextlib.suppress(OSError):
+        _print_error(f"cannot write: {unwritten.strerror}")
+    return CANNOT_WRITE if code in (0, FAILED) else code
+
+
+def _guarded(run: Callable[[], Any]) -> int:
     try:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="replace")
         code = run()
         return code if isinstance(code, int) else 0
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except click.ClickException as error:
@@ -62,6 +90,8 @@ def guarded(run: Callable[[], Any]) -> int:
         ):
             _print_error("an argument is not valid UTF-8", hint="is the terminal's locale UTF-8?")
             return WRONG_USAGE  # so Python reads a byte of an argument that is none
+        if isinstance(error, OSError) and error.errno in UNWRITTEN and error.filename is None:
+            raise
         if os.environ.get("QWF_DEBUG"):
             raise
         if isinstance(error.__context__, psycopg.OperationalError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
@@ -122,8 +123,8 @@ def metrics(listen: str | None, dsn: str | None) -> None:
         server = scrapes.listen(host, port, fleet.text)
     except OSError as error:
         errors.fail(f"cannot listen on {listen}: {error.strerror or error}")
-    click.echo(f"http://{host}:{server.server_address[1]}/metrics", err=True)
-    with server:
+    with server, contextlib.suppress(KeyboardInterrupt):  # asked to stop
+        click.echo(f"http://{host}:{server.server_address[1]}/metrics", err=True)
         server.serve_forever()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import secrets
@@ -97,7 +98,7 @@ def web(
     try:
         import uvicorn
 
-        from qwf_agent.web.site import access, patience
+        from qwf_agent.web.site import access
     except ModuleNotFoundError as error:
         raise config.ConfigError(f"{NEEDED} ({error.name} is missing)") from None
     token = secrets.token_urlsafe(32)
@@ -116,9 +117,16 @@ def web(
     link = f"{scheme}://{shown}:{listening.getsockname()[1]}/"
     if not (options["sign_in"] or options["trust_header"]):
         link += f"?token={token}"
-    click.echo(link)
-    if open_browser:
-        webbrowser.open(link)
+    with contextlib.suppress(KeyboardInterrupt):  # asked to stop
+        click.echo(link)
+        if open_browser:
+            webbrowser.open(link)
+        _serve(uvicorn, page, listening, options)
+
+
+def _serve(uvicorn: Any, page: Any, listening: socket.socket, options: dict[str, Any]) -> None:
+    from qwf_agent.web.site import patience
+
     settings = uvicorn.Config(
         page, log_level="warning", server_header=False, proxy_headers=False, access_log=False,
         ssl_certfile=options["tls_cert"], ssl_keyfile=options["tls_key"],
@@ -135,7 +143,7 @@ def web(
         await page.app.state.end_streams()
         await stop(sockets)
 
-    server.shutdown = shutdown  # type: ignore[method-assign]
+    server.shutdown = shutdown
     server.run(sockets=[listening])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import definition_files, errors, interrupts, output
+from qwf_agent.cli import definition_files, errors, output
 from qwf_agent.cli.demo import page, photos, results
 from qwf_agent.cli.demo.agents import Agents
 from qwf_agent.cli.demo.following import follow
@@ -85,7 +85,7 @@ def demo(
     target.mkdir(parents=True, exist_ok=True)
     address = config.find_dsn(dsn) if dsn else _server()
     asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
-    with interrupts.by_signals(), connection.connect(address) as conn:
+    with connection.connect(address) as conn:
         definition_files.register(conn, definition_files.load(source / "definitions"))
         link = None if no_page else _page(address, target)
         with Agents(address, source, config.home() / "logs") as agents:

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from qwf_agent import config
-from qwf_agent.cli import errors, interrupts, output
+from qwf_agent.cli import errors, output
 from qwf_agent.cli.worker_check import leases, orders, outcomes, place, starting, stopping, telling
 from qwf_agent.cli.worker_check.check import WorkerCheck
 from qwf_agent.cli.worker_check.errors import Failed, NotStarted, Skipped
@@ -110,7 +110,7 @@ def worker_check(
         raise click.UsageError("--worker-dsn needs --dsn")
     chosen = [one for one in CHECKS if not only or one.name in only]
     results: list[CheckResult] = []
-    with interrupts.by_signals(), _place(dsn, worker_dsn) as where:
+    with _place(dsn, worker_dsn) as where:
         for result in _results(where, queue, command, log, chosen, skip):
             results.append(result)
             if not as_json:
