@@ -31,6 +31,14 @@ ALBUM = {
         {"id": "sum", "node": "sum", "depends_on": ["each"]},
     ],
 }
+ORDER = {
+    "name": "order",
+    "steps": [
+        {"id": "charge", "node": "charge"},
+        {"id": "refund", "node": "refund", "compensates": ["charge"]},
+        {"id": "ship", "node": "ship", "depends_on": ["charge"]},
+    ],
+}
 RUNS = "select status from qwf.runs where parent_id is not null order by id"
 
 
@@ -256,6 +264,37 @@ def test_a_run_in_line_is_cancelled_while_it_starts(race: Race, first: str) -> N
     assert race.run_status(run) == "cancelled"
     job: Any = race.one("select status from qwf.jobs where queue = 'qwf.runs'")
     assert job == "cancelled"
+
+
+@pytest.mark.parametrize("first", ["serve", "cancel"])
+def test_a_retry_in_line_is_cancelled_while_it_is_served(race: Race, first: str) -> None:
+    """Whoever comes first, what it had done is taken back in its place."""
+    race.rows("select qwf.register_workflow(%s)", json.dumps(ORDER))
+    race.rows("select qwf.create_limit('etl', 1)")
+    enqueue = "select qwf.enqueue_run('order', limit_by => 'etl')"
+    run: int = race.one(enqueue)
+    race.complete_all()
+    race.rows(enqueue)
+    (held,) = claim(race)
+    race.rows("select qwf.retry_run(%s, 'ship')", run)
+    server, producer = race.session(), race.session()
+    (server if first == "serve" else producer).begin()
+    if first == "serve":
+        finish(server, held, outcome="fatal")
+        producer.start("select qwf.cancel_run(%s)", run)
+        producer.waits()
+        server.commit()
+        assert producer.ends() == [(True,)]
+    else:
+        producer.rows("select qwf.cancel_run(%s)", run)
+        finish(server, held, outcome="fatal")
+        producer.commit()
+    race.rows("update qwf.jobs set run_at = qwf.now() where status = 'scheduled'")
+    race.settle()
+    assert race.statuses(run)["refund"] == "queued"
+    race.complete_all()
+    assert race.run_status(run) == "cancelled"
+    assert race.one("select taken_back from qwf.compensations where run_id = %s", run)
 
 
 def test_two_runs_take_the_only_place_of_a_limit(race: Race) -> None:
