@@ -21,7 +21,7 @@ from qwf_agent.receivers.config import Receiver, read_receivers
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-RULES = "select * from qwf.alert_overview order by name"
+RULES = "select * from qwf.alert_overview order by by_producers, name"
 STARTS = "select rule -> 'do' ? 'workflow' as a_run from qwf.alert_overview where name = %s"
 MOST = 200  # alerts that are listed
 OPEN = "select * from qwf.alert_details where closed_at is null order by id desc limit 201"

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/enqueue/_has_receiver
 -- Purpose: True if a live agent that serves qwf.alerts has the receiver.
--- Called by: _doctor_alerts, _notice_no_receiver.
+-- Called by: _notice_no_receiver.
 
 begin;
 

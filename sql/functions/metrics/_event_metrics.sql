@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/metrics/_event_metrics
 -- Purpose: Returns what happened, and of what somebody hears: events by kind, how late they get
 --   their numbers, open alerts, and messages that were not delivered.
--- Guarantees: Names the 200 rules that come first by name; the others are added up as other.
+-- Guarantees: Names 200 rules, those of administrators first, by name; the others are added up as
+--   other.
 --   Events count when tick() has learned from them, a moment after they get their numbers.
 -- Called by: metrics_of.
 
@@ -26,7 +27,9 @@ as $$
   left join (
     select coalesce(n.name, 'other') as rule, count(c.rule) as alerts
     from qwf.alerts a
-    left join (select x.name from qwf.alerts x order by x.name limit 200) n on n.name = a.name
+    left join (
+      select x.name from qwf.alerts x order by x.notify is not null, x.name limit 200) n
+      on n.name = a.name
     left join qwf.open_alerts c on c.rule = a.name and c.opened_at is not null
       and c.closed_at is null
     group by 1) o on true

@@ -1,6 +1,6 @@
 -- A receiver that nobody has, one that is down, one that lost a message, a rule that raises.
 begin;
-select plan(7);
+select plan(8);
 
 create function pg_temp.finds() returns setof text language sql as $$
   select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
@@ -36,6 +36,18 @@ delete from qwf.jobs;
 update qwf.alerts set last_error = 'queue gone', last_error_at = qwf.now();
 select is(pg_temp.finds(), 'problem: rule bad cannot be applied: queue gone -> '
   'correct it: qwf alert set bad RULE', 'a rule that raises');
+
+update qwf.alerts set last_error_at = null;
+select qwf.set_alert('odd', '{"when": ["overdue"], "do": {"receiver": "zoe"}}');
+select qwf.test_alert('odd');
+insert into _qwf.event_log (at, kind, subject, names, detail)
+select qwf.now(), 'run_ended', 'w', jsonb_build_object('notify', 'r' || n), '{"status": "failed"}'
+from generate_series(1, 9) n;
+select qwf.tick();
+select results_eq($$ select split_part(d.says, ';', 1) from qwf.doctor(array['alerts']) d $$, array[
+  'no live agent has receiver zoe', 'no live agent has receiver r1', 'no live agent has receiver r2',
+  'no live agent has receiver r3', 'no live agent has receiver r4', 'and 5 more of that kind'],
+  'the first five that nobody has, those of administrators first');
 
 select * from finish();
 rollback;
