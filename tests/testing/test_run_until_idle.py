@@ -15,7 +15,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from qwf_agent import App, Checkpoint, Job, PermanentError, TemporaryError, config
-from qwf_agent.testing import Clock, FakeModel, Idle
+from qwf_agent.testing import Clock, FakeModel, Idle, databases
 
 Db = psycopg.Connection[Any]
 Run = Callable[..., Idle]
@@ -235,6 +235,48 @@ def test_a_schedule_fires_when_the_clock_says_so(
     assert first <= 1
 
 
+def test_a_schedule_does_not_fire_by_the_clock_on_the_wall(
+    qwf_db: Db, qwf_dsn: str, run_until_idle: Run
+) -> None:
+    """Nor once the clock stands still; but if the test asks, or lets time pass."""
+    mine = """select qwf.create_schedule('n', task => 'greet', every => '1 day',
+        args => '{"who": "Ada"}')"""
+    due = "update qwf.schedules set next_at = qwf.now()"
+    qwf_db.execute(mine)
+    qwf_db.execute(due)
+    assert run_until_idle(app).ran == []
+    clock = Clock(qwf_dsn)
+    assert run_until_idle(app).ran == []
+    clock.advance(1)
+    assert run_until_idle(app, schedules=False).ran == []
+    assert len(run_until_idle(app).ran) == 1
+    qwf_db.execute(due)
+    Clock(qwf_dsn)  # another one of the same database: time has passed in it
+    assert len(run_until_idle(app).ran) == 1
+
+
+def test_a_schedule_fires_by_the_clock_on_the_wall_if_the_test_asks(
+    qwf_db: Db, run_until_idle: Run
+) -> None:
+    qwf_db.execute(
+        "select qwf.create_schedule('n', task => 'greet', every => '1 day',"
+        """ args => '{"who": "Ada"}')"""
+    )
+    qwf_db.execute("update qwf.schedules set next_at = qwf.now()")
+    assert len(run_until_idle(app, schedules=True).ran) == 1
+
+
+def test_schedules_of_a_copy_begin_when_it_is_made(qwf_server: str, qwf_template: str) -> None:
+    with databases.new_database(qwf_server, qwf_template) as template:
+        with psycopg.connect(template, autocommit=True) as conn:
+            conn.execute("select qwf.create_schedule('n', task => 't', every => '1 hour')")
+            conn.execute("update qwf.schedules set next_at = '2020-01-01'")
+        with databases.new_database(qwf_server, template) as dsn, psycopg.connect(dsn) as conn:
+            found = conn.execute("select next_at - qwf.now() from qwf.schedules").fetchone()
+    assert found is not None
+    assert timedelta(0) < found[0] <= timedelta(hours=1)
+
+
 def test_a_model_of_the_app_is_loaded_unless_the_test_gives_one(
     qwf_db: Db, run_until_idle: Run
 ) -> None:
@@ -335,7 +377,7 @@ def test_what_is_due_waits_for_the_tick_of_another_session(
 ) -> None:
     trying = (
         "select count(*) from pg_stat_activity where datname = current_database()"
-        " and query = 'select qwf.tick() as done' and state = 'idle'"  # it could not run
+        " and query = 'select qwf.tick(fire => $1) as done' and state = 'idle'"  # it could not run
     )
     with ThreadPoolExecutor(1) as threads, psycopg.connect(qwf_dsn) as other:
         other.execute("select qwf.tick()")

@@ -21,6 +21,8 @@ create or replace function qwf.now() returns timestamptz
 language sql volatile
 as {}
 """
+MOVED = "-- moved by a test"  # the end of that function, once time has passed
+HAS_MOVED = "select prosrc like %s from pg_catalog.pg_proc where oid = 'qwf.now()'::regprocedure"
 
 # Who moves the clock waits for others that do, and then sees what they did.
 LOCK = "select pg_advisory_xact_lock(hashtext('qwf_testing.clock'))"
@@ -50,7 +52,8 @@ class Clock:
                     "the clock of this database is not changed: it is no copy of qwf_template, so"
                     " it may not be a test's own"
                 )
-        self.advance(timedelta(0))
+        with self._held() as conn:
+            _write(conn, _read(conn), has_moved(conn))
 
     @property
     def now(self) -> datetime:
@@ -99,6 +102,13 @@ def _read(conn: Connection, after: str = "0") -> datetime:
     return now.astimezone(timezone.utc)
 
 
-def _write(conn: Connection, to: datetime) -> None:
-    body = sql.Literal(f"select '{to.isoformat()}'::timestamptz")
+def has_moved(conn: psycopg.Connection[Any]) -> bool:
+    """Return True if a test has moved the clock of this database."""
+    cursor = conn.cursor(row_factory=psycopg.rows.tuple_row)
+    return cursor.execute(HAS_MOVED, [f"%{MOVED}"]).fetchone() == (True,)
+
+
+def _write(conn: Connection, to: datetime, moved: bool = True) -> None:
+    end = f"\n{MOVED}" if moved else ""
+    body = sql.Literal(f"select '{to.isoformat()}'::timestamptz{end}")
     conn.execute(sql.SQL(STAND_STILL).format(body))

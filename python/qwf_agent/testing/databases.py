@@ -20,6 +20,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from qwf_agent import embedded, migrate
 
 # Without fsync, only a crash of the machine loses data.
+FROM_NOW_ON = """
+update qwf.schedules s set next_at = _qwf.next_fire(s, qwf.now())
+where s.next_at is not null and s.backfill_of is null
+"""
 SETTINGS = {
     "fsync": "off",
     "max_connections": "200",
@@ -90,6 +94,9 @@ def new_database(server: str, template: str | None = None) -> Iterator[str]:
         if template is None:
             with psycopg.connect(address, autocommit=True) as conn:
                 _mark(conn, database)
+        else:
+            with psycopg.connect(address, autocommit=True) as conn:
+                _begin(conn)
         yield address
     finally:
         with psycopg.connect(server, autocommit=True) as conn:
@@ -137,6 +144,13 @@ def _mark(conn: psycopg.Connection[tuple[object, ...]], database: str) -> None:
             " that of the server itself, not of a pooler that chooses the database"
         )
     conn.execute(sql.SQL("create schema {}").format(sql.Identifier(MARK)))
+
+
+def _begin(conn: psycopg.Connection[tuple[object, ...]]) -> None:
+    """The schedules of a copy begin now, whenever the template was made."""
+    found = conn.execute("select to_regclass('qwf.schedules') is not null").fetchone()
+    if found == (True,):
+        conn.execute(FROM_NOW_ON)
 
 
 def _cluster(folder: Path) -> embedded.Cluster:

@@ -28,6 +28,7 @@ from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import Limits, Setup
 from qwf_agent.child.tasks import Tasks
 from qwf_agent.llm.task import LLM
+from qwf_agent.testing.clock import has_moved
 from qwf_agent.testing.fake_model import FAKE, FakeModel
 
 HOST = "test"
@@ -83,15 +84,17 @@ def run_until_idle(
     labels: Mapping[str, str] | None = None,
     out_root: Path | None = None,
     most: int = MOST,
+    schedules: bool | None = None,
 ) -> Idle:
     """Run jobs in this process, one after the other, until none can start without time passing.
 
     Jobs come from `qwf.claim` and end with `qwf.finish_many`, as those of an agent do, so retries,
     keys, limits and workflows behave as in production. The bodies are those of `app` and of the
     package `nodes`. `models` has what takes the place of a model, by name: a FakeModel, or what a
-    loader would have returned. `labels` are those of the box. Raises RuntimeError after `most`
-    jobs, and if what is due cannot be done: a part of the tick fails, or another session is in
-    a tick for 20 s.
+    loader would have returned. `labels` are those of the box. Schedules fire only once the test has
+    moved `qwf_clock`, or with `schedules=True`, and never with `schedules=False`. Raises
+    RuntimeError after `most` jobs, and if what is due cannot be done: a part of the tick fails, or
+    another session is in a tick for 20 s.
 
     Nothing kills a body: it has no timeout here, and no memory limit. It sees what the test has
     patched, and its output is the test's. After it, the environment and the working directory
@@ -101,7 +104,8 @@ def run_until_idle(
         conn = stack.enter_context(psycopg.connect(dsn, autocommit=True, row_factory=dict_row))
         conn.execute("select set_config('lock_timeout', %s, false)", [f"{LOCK_TIMEOUT}s"])
         folder = out_root or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        worker = _Worker(conn, stack, Tasks(app, nodes), models or {}, labels or {}, folder)
+        fire = has_moved(conn) if schedules is None else schedules
+        worker = _Worker(conn, stack, Tasks(app, nodes), models or {}, labels or {}, folder, fire)
         ran = worker.run(most)
         rows = conn.execute(UNFINISHED).fetchall()
     left = [Left(r["id"], r["task"], r["node_id"], r["status"], r["why"]) for r in rows]
@@ -120,6 +124,7 @@ class RunUntilIdle(Protocol):
         labels: Mapping[str, str] | None = None,
         out_root: Path | None = None,
         most: int = MOST,
+        schedules: bool | None = None,
     ) -> Idle: ...
 
 
@@ -134,8 +139,9 @@ class _Worker:
         models: Mapping[str, Any],
         labels: Mapping[str, str],
         folder: Path,
+        fire: bool,
     ) -> None:
-        self._conn = conn
+        self._conn, self._fire = conn, fire
         self._servers = {
             name: json.dumps(
                 {
@@ -234,7 +240,7 @@ class _Worker:
         return any(done.get(part) for part in db.OPENS)
 
     def _try_tick(self) -> dict[str, Any]:
-        row = self._conn.execute("select qwf.tick() as done").fetchone()
+        row = self._conn.execute("select qwf.tick(fire => %s) as done", [self._fire]).fetchone()
         return row["done"] if row else {"ran": False}
 
     def _run(self, job: DictRow) -> Ran:

@@ -18,7 +18,8 @@
 
 begin;
 
-create function qwf.tick(max_age interval default null) returns jsonb
+create function qwf.tick(max_age interval default null, fire boolean default true)
+returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -47,6 +48,9 @@ begin
       return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
     end if;
     v_parts := array['promoted', 'served', 'fired', 'allowed', 'answered', 'numbered'];
+  end if;
+  if not coalesce(tick.fire, true) then
+    v_parts := array_remove(v_parts, 'fired');
   end if;
   v_locked := _qwf.try_lock('tick');
   v_ran := v_locked
@@ -83,8 +87,8 @@ end $$;
 comment on function qwf.tick is
   'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what was '
   'done, and in how many seconds the next job, schedule or start under a rate is due. If a tick '
-  'has done everything within max_age, it only queues, fires and allows what is due. QW005 for an '
-  'invalid age.';
+  'has done everything within max_age, it only queues, fires and allows what is due. fire => false '
+  'leaves schedules alone, as tests do. QW005 for an invalid age.';
 call _qwf.allow('qwf.tick', 'qwf_worker');
 
 commit;
