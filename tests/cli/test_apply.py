@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +228,55 @@ def test_a_schema_beside_the_definitions_is_skipped_with_a_note(
     assert applied.exit_code == 0
     assert f"note: {schema} was skipped: its name says that it is a JSON Schema" in applied.stderr
     assert on_db("apply", tmp_path / "p.json").stderr == ""
+
+
+def test_a_file_with_nodes_is_a_pipeline_and_what_is_left_out_is_named(
+    on_db: Cli, tmp_path: Path, db: psycopg.Connection[Any]
+) -> None:
+    """Other systems name pipelines as JSON Schemas are named."""
+    folder, elsewhere = tmp_path / "a", tmp_path / "b"
+    for one in (folder, folder / ".git", elsewhere):
+        one.mkdir()
+    (folder / "greet.schema.json").write_text(json.dumps(PIPELINE))
+    (folder / "welcome.json").write_text(json.dumps(WORKFLOW))
+    for other in (folder / ".old.json", folder / ".git" / "x.json", elsewhere / "x.json"):
+        other.write_text(json.dumps(PIPELINE))
+    (folder / "more").symlink_to(elsewhere)
+    applied = on_db("apply", folder)
+    assert (applied.exit_code, registered(db)) == (0, [("greet", 1), ("welcome", 1)])
+    assert applied.stderr.splitlines()[:2] == [
+        f"note: {folder / '.old.json'} was skipped: it is hidden",
+        f"note: {folder / 'more'} was skipped: it is a link to a folder",
+    ]
+
+
+def test_it_waits_for_others_and_commits_nothing_if_nothing_changes(
+    on_db: Cli, folder: Path, db: psycopg.Connection[Any], dsn: str
+) -> None:
+    """All replicas of a program may call it when they start."""
+    rule = {"when": ["run_ended"], "do": {"task": "t", "queue": "default"}}
+    (folder / "bad.alert.json").write_text(json.dumps(rule))
+    (folder / "night.schedule.json").write_text('{"workflow": "welcome", "every": "1 h"}')
+    (folder / "limits.json").write_text('{"limits": [{"name": "one", "max_running": 1}]}')
+    with psycopg.connect(dsn) as other:
+        other.execute("select from _qwf.locks where name = 'definitions' for update")
+        command = subprocess.Popen(
+            [sys.executable, "-c", "from qwf_agent.cli import main; main()", "apply", str(folder)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert command.stderr is not None
+        said = command.stderr.readline()
+        assert said == ("another session registers definitions, or has locked some: waiting up to"
+                        " 60 s\n")  # fmt: skip
+    out, err = command.communicate(timeout=60)
+    assert command.returncode == 0, err
+    assert out.count("new") == 5
+    query = """select (select array_agg(a.changed_at) from qwf.alerts a),
+        (select max(xmin::text::bigint) from qwf.limits), (select count(*) from qwf.audit)"""
+    before = db.execute(query).fetchall()
+    again = on_db("apply", folder)
+    assert (again.exit_code, again.stdout.count("unchanged")) == (0, 5)
+    assert db.execute(query).fetchall() == before
 
 
 def test_a_name_that_postgres_cannot_store_is_no_lack_of_a_database(

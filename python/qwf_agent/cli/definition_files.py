@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,28 +120,26 @@ def schema() -> str:
     return found.read_text(encoding="utf-8")
 
 
-def skipped(folder: Path) -> list[Path]:
-    """The JSON Schemas in a folder and its subfolders. `load` does not read them."""
-    return [path for path in _files(folder) if path.name.endswith(SCHEMA_SUFFIX)]
-
-
-def load(folder: Path) -> list[DefinitionFile]:
+def load(
+    folder: Path, skip: Callable[[Path, str], None] = lambda path, why: None
+) -> list[DefinitionFile]:
     """All definitions in a folder and its subfolders (or in one file), in an order in which they
     can be registered. The JSON Schema of definitions may lie among them.
 
-    Raises DefinitionError naming every file that is not a definition, or if there is no file.
+    `skip` is called with what is left out, and why. Raises DefinitionError naming every file that
+    is not a definition, or if there is no file.
     """
-    if folder.is_dir():
-        paths = [path for path in _files(folder) if not path.name.endswith(SCHEMA_SUFFIX)]
-    else:
-        paths = [folder]
+    paths = _files(folder, skip) if folder.is_dir() else [folder]
     found: list[DefinitionFile] = []
     problems: list[FileProblems] = []
     for path in paths:
         try:
             found += _read(path)
         except (OSError, ValueError, yaml.YAMLError) as error:
-            problems.append(FileProblems(path, [str(error)]))
+            if path.name.endswith(SCHEMA_SUFFIX) and path != folder:
+                skip(path, f"its name says that it is a JSON Schema, and it is {error}")
+            else:
+                problems.append(FileProblems(path, [str(error)]))
     for index, one in enumerate(found):
         twin = next(
             (other for other in found[:index] if (other.kind, other.name) == (one.kind, one.name)),
@@ -150,8 +148,8 @@ def load(folder: Path) -> list[DefinitionFile]:
         if twin:
             problem = f"{one.kind} {one.name} is also in {twin.path}"
             problems.append(FileProblems(one.path, [problem]))
-    if not paths:
-        problems.append(FileProblems(folder, ["no .json, .yaml or .yml file in it"]))
+    if not found and not problems:
+        problems.append(FileProblems(folder, ["no .json, .yaml or .yml file with a definition"]))
     if problems:
         raise DefinitionError(problems)
     return _in_order(found)
@@ -171,21 +169,29 @@ def _in_order(found: list[DefinitionFile]) -> list[DefinitionFile]:
     return ordered
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, skip: Callable[[Path, str], None]) -> list[Path]:
     """The JSON and YAML files in a folder and its subfolders, except hidden ones."""
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.suffix in SUFFIXES
-        and not path.is_dir()
-        and not any(part[0] == "." for part in path.relative_to(folder).parts)
-    ]
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            if path.name[0] == ".":
+                continue  # of a tool, such as .git
+            if path.is_symlink():
+                skip(path, "it is a link to a folder")
+            else:
+                found += _files(path, skip)
+        elif path.suffix in SUFFIXES:
+            if path.name[0] == ".":
+                skip(path, "it is hidden")
+            else:
+                found.append(path)
+    return found
 
 
 def register(
     conn: psycopg.Connection[DictRow], definitions: list[DefinitionFile]
 ) -> list[Registered]:
-    """Register all of them in one transaction, or none.
+    """Register all of them in one transaction, or none. If nothing changes, nothing is committed.
 
     Raises DefinitionError with the problems of every file. A workflow is checked only if what
     its steps run is valid.
@@ -215,7 +221,7 @@ def register(
                 of = f"{one.kind} {one.name}: " if no_version else ""
                 told = [of + line for line in lines[1:] or lines]
                 problems.append(FileProblems(one.path, told, advice))
-        if problems:
+        if problems or all(one.change == "unchanged" for one in registered):
             raise psycopg.Rollback(whole)
     if problems:
         raise DefinitionError(problems)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import click
+import psycopg
 from psycopg.types.json import Jsonb
 from rich.text import Text
 
@@ -36,6 +38,26 @@ class _Json(click.ParamType[Any]):
 
 
 JSON = _Json()
+LONGEST_WAIT_S = 60  # for others that register definitions
+
+
+def _registered(
+    conn: Connection, definitions: list[definition_files.DefinitionFile]
+) -> list[definition_files.Registered]:
+    """Register them; if others do so, too, as all replicas of a program at its start, wait."""
+    until = time.monotonic() + LONGEST_WAIT_S
+    waits = False
+    while True:
+        try:
+            with connection.notices_at_the_end(conn):
+                return definition_files.register(conn, definitions)
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
+            if time.monotonic() > until:
+                raise
+        if not waits:
+            click.echo("another session registers definitions, or has locked some: waiting up to"
+                       f" {LONGEST_WAIT_S} s", err=True)  # fmt: skip
+        waits = True
 
 
 @click.command()
@@ -45,9 +67,9 @@ JSON = _Json()
 def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     """Register definitions, limits, schedules and alerts of DIR.
 
-    Reads its JSON and YAML files, except *.schema.json. A file with "nodes" is a pipeline, one with
-    "steps" a workflow, one with "limits" has limits, which come first. NAME.schedule.json is a
-    schedule, NAME.alert.json the rule of an alert; both may also be YAML.
+    Reads its JSON and YAML files; hidden ones and JSON Schemas are skipped. A file with "nodes" is
+    a pipeline, one with "steps" a workflow, one with "limits" has limits, which come first.
+    NAME.schedule.json is a schedule, NAME.alert.json the rule of an alert; both may also be YAML.
     If there are problems, all of them in all files are reported and nothing is registered.
     Unchanged definitions keep their version; runs in progress keep theirs. What no file
     gives of a limit stays.
@@ -57,12 +79,12 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     Then:     qwf run NAME --set KEY=VALUE --watch
     """
     try:
-        with connection.notices_at_the_end(conn):
-            registered = definition_files.register(conn, definition_files.load(folder))
+        definitions = definition_files.load(
+            folder, lambda path, why: arguments.note(f"{path} was skipped: {why}")
+        )
+        registered = _registered(conn, definitions)
     except definition_files.DefinitionError as error:
         errors.fail(str(error), details=error.lines)
-    for path in definition_files.skipped(folder):
-        click.echo(f"note: {path} was skipped: its name says that it is a JSON Schema", err=True)
     rows = [
         {"kind": r.kind, "name": r.name, "version": r.version, "change": r.change}
         for r in registered
