@@ -61,6 +61,21 @@ comment on column qwf.limit_starts.used_at is
   'When a job last used it: its claimed_at; -infinity: never. One period later it may be used '
   'again.';
 
+create table qwf.limit_holds (
+  name text primary key,
+  until timestamptz not null,
+  login text not null,
+  job_id bigint
+);
+comment on table qwf.limit_holds is
+  'Until when no job of a limit, or of a key of one, may start: see hold_limit. A tick deletes it '
+  'then.';
+comment on column qwf.limit_holds.name is 'The limit, or the key as jobs write it in limit_by.';
+comment on column qwf.limit_holds.until is 'When its jobs may start again.';
+comment on column qwf.limit_holds.login is 'Login of the session that held it.';
+comment on column qwf.limit_holds.job_id is
+  'Job that asked for it, as the caller says; null: it said none.';
+
 -- No row means that nothing is known: no start of the key counts any more.
 create table qwf.limit_keys (
   name text primary key,

@@ -131,6 +131,14 @@ async def live(call: Call, commit: Commit, base: Database, worker: Worker) -> No
     assert base.one("select (limit_by, priority)::text from qwf.jobs where id = %s", second) == (
         "(,7)"
     )
+    held = await call(jobs.hold_limit, "customer", timedelta(hours=1), key="acme", job=second)
+    assert held == await call(jobs.hold_limit, "customer", held, key="acme")
+    await commit()
+    assert base.one("select (name, job_id, until)::text = (%s, %s, %s)::text from qwf.limit_holds",
+                    "customer:acme", second, held)  # fmt: skip
+    assert await call(jobs.hold_limit, "customer", None, key="acme") is None
+    await commit()
+    assert base.one("select count(*) from qwf.limit_holds") == 0
     assert await call(jobs.cancel, second, TEXT) == "cancelled"
     await commit()
     ended = await call(jobs.wait, second)

@@ -786,6 +786,18 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
 
 
+def test_a_limit_is_held_and_the_hold_is_ended(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.create_limit('smtp', 2), qwf.create_limit('customer', 2, keyed => true)")
+    assert "limit smtp is held until " in on_db("limit", "hold", "smtp", "10min").output
+    assert on_db("limit", "hold", "customer", "1h", "--key", "acme").exit_code == 0
+    listed = on_db("limits").output
+    assert "by postgres" in listed
+    assert "1 key" in listed
+    assert on_db("limit", "hold", "smtp", "--end").output == "limit smtp is not held\n"
+    assert on_db("limit", "hold", "smtp").exit_code == 2
+    assert on_db("limit", "hold", "nothing", "1h").exit_code == 1
+
+
 def test_the_busiest_keys_of_a_limit_are_listed(on_db: Cli, db: Db) -> None:
     assert on_db("limit", "create", "customer", "2", "--keyed").exit_code == 0
     for key in ("acme", "acme", "acme", "bob"):

@@ -65,6 +65,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.jobs: login",
         "qwf.runs: login",
         "qwf.input_answers: login",
+        "qwf.limit_holds: login",
         "qwf.signals: login",
         "qwf.alerts: login acting_for",
         "qwf.failure_marks: login acting_for",
@@ -139,6 +140,11 @@ def everywhere(db: Db) -> None:
         (f"mail:{HER}",),
     )
     db.execute(
+        "select qwf.hold_limit('mail', now() + interval '1 day', split_part(limit_by, ':', 2))"
+        " from qwf.jobs where limit_place is not null limit 1"
+    )
+    db.execute("update qwf.limit_holds set until = now() - interval '1 s'")
+    db.execute(
         "select qwf.finish(job_id, token, 'fatal', null, 'no') from qwf.claim('default', 'w', 1)"
     )
     db.execute(
@@ -181,7 +187,7 @@ def everywhere(db: Db) -> None:
     )
     for (place, _), value in ((found, HER) for found in db.execute(PLACES).fetchall()):
         schema, table, column = place.split(".")
-        if place in ("qwf.limit_keys.name", "qwf.jobs.limit_by"):
+        if place in ("qwf.limit_keys.name", "qwf.limit_holds.name", "qwf.jobs.limit_by"):
             continue  # written by the claim
         if column == "labels":
             continue  # below: they are what she is found by

@@ -400,3 +400,29 @@ def test_a_limit_is_not_dropped_while_an_open_transaction_puts_work_into_it(
     with pytest.raises(psycopg.Error, match="no such limit"):
         producer.ends()
     race.healthy()
+
+
+@pytest.mark.parametrize("limit_by", ["smtp", "customer:acme"])
+def test_a_hold_counts_once_it_commits_and_no_claim_waits_for_it(race: Race, limit_by: str) -> None:
+    race.rows("select qwf.create_limit('smtp', 9), qwf.create_limit('customer', 9, keyed => true)")
+    race.rows("select qwf.enqueue('t', queue => 'cpu', limit_by => %s) from generate_series(1, 3)",
+              limit_by)  # fmt: skip
+    hold = "select qwf.hold_limit(%s, qwf.now() + %s::interval) - qwf.now() > '90 min'"
+    name = limit_by.partition(":")[0]
+    body, other, worker = race.session(), race.session(), race.nonblocking()
+    body.begin()
+    assert not body.one(hold, name, "1 h")
+    assert len(claim(worker)) == 1
+    other.start(hold, name, "2 h")
+    other.waits()
+    worker.rows("select qwf.tick()")
+    body.commit()
+    assert other.ends() == [(True,)]
+    assert race.one(hold, name, "1 h"), "the later of the two"
+    assert claim(worker, 9) == []
+    body.begin()
+    body.one("select qwf.hold_limit(%s, null)", name)
+    assert claim(worker, 9) == []
+    body.commit()
+    assert len(claim(worker, 9)) == 2
+    race.healthy()

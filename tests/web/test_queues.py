@@ -106,6 +106,11 @@ def test_a_limit_shows_who_holds_its_places(visit: Visit, db: Db) -> None:
     page = visit("viewer").text("/queues")
     assert "2 of 2" in page
     assert all(f"job {job}" in page for (job,) in held)
+    db.execute("select qwf.hold_limit('api', qwf.now() + interval '2 days', job_id => 7)")
+    assert "no job starts until" in (page := visit("viewer").text("/queues"))
+    assert "by job 7" in page
+    assert admin.do("hold_limit", name="api", until="-infinity").status_code == 200
+    assert "no job starts until" not in admin.text("/queues")
 
 
 def test_the_rate_of_a_limit_is_set_and_shown(visit: Visit, db: Db) -> None:

@@ -15,7 +15,11 @@ from qwf_agent.app.calls import Steps, document, drive, drive_async, number, val
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlExpression
 from qwf_agent.app.options import (
     CHANGES,
+    MOMENT,
+    NAME,
+    TEXT,
     Changes,
+    OptionKind,
     SqlValue,
     convert_options,
     id_of,
@@ -33,13 +37,14 @@ from qwf_agent.app.waiting import Timeout, until_ended
 __all__ = [
     "AsyncWaiter", "Changed", "Enqueued", "JobStatus", "NewJob", "NodeStatus", "Streamed", "Waiter",
     "answer", "answer_async", "cancel", "cancel_async", "change", "change_async", "enqueue_many",
-    "enqueue_many_async", "retry", "retry_async", "status", "status_async", "stream",
-    "stream_async", "wait", "wait_async",
+    "enqueue_many_async", "hold_limit", "hold_limit_async", "retry", "retry_async", "status",
+    "status_async", "stream", "stream_async", "wait", "wait_async",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+HOLD: dict[str, OptionKind] = {"name": NAME, "until": MOMENT, "key": TEXT}
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 SECONDS_NOW = SqlExpression("extract(epoch from qwf.now())")
 Cancelled = Literal["cancelled", "requested"]
@@ -153,6 +158,24 @@ def change_async(
     return drive_async(conn, _change(jobs, changes))
 
 
+def hold_limit(
+    conn: Connection, name: str, until: datetime | timedelta | None, /, key: str | None = None,
+    job: int | None = None,
+) -> datetime | None:  # fmt: skip
+    """Let no job of a limit start before `until`, 366 days ahead at most, and return until when
+    none does: the later of two holds wins, and None ends the hold. `key`: only jobs of this key.
+    `job` is the job that asks for it, for people. It holds once this transaction commits."""
+    return drive(conn, _hold_limit(name, until, key, job))
+
+
+def hold_limit_async(
+    conn: AsyncConnection, name: str, until: datetime | timedelta | None, /, key: str | None = None,
+    job: int | None = None,
+) -> Coroutine[Any, Any, datetime | None]:  # fmt: skip
+    """The same as `hold_limit`, to be awaited."""
+    return drive_async(conn, _hold_limit(name, until, key, job))
+
+
 def retry(conn: Connection, job_id: int, /, args: Mapping[str, object] | None = None) -> None:
     """Queue a failed or cancelled job again, with other arguments if `args` is given. They are not
     held to the task's function. A node is retried through its run, and takes no `args`."""
@@ -259,6 +282,19 @@ def _change(jobs: Iterable[int], changes: Mapping[str, Any]) -> Steps[list[Chang
                verdicts[job]["detail"] or verdicts[job]["message"])
         for job in ids
     ]  # fmt: skip
+
+
+def _hold_limit(
+    name: str, until: datetime | timedelta | None, key: str | None, job: int | None
+) -> Steps[datetime | None]:
+    converted = convert_options({"name": name, "until": until, "key": key}, HOLD)
+    given = {n: v for n, v in converted.items() if v is not None}
+    given.setdefault("until", SqlValue("", "nullif({}, '')::timestamptz"))
+    if job is not None:
+        given["job_id"] = id_of("job", job)
+    named = ", ".join(f"{n} => {{{n}}}" for n in given)
+    told = yield from value(SqlExpression(f"to_jsonb(qwf.hold_limit({named}))", given))
+    return None if told is None else moment(json.loads(told))
 
 
 def _retry(job_id: int, args: Mapping[str, object] | None) -> Steps[None]:

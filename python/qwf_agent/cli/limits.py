@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
@@ -45,10 +46,17 @@ def _list_limits(conn: Connection, as_json: bool) -> None:
         row |= {"max": None if only_a_rate else row["max_running"], "limit": row["name"]}
         if row["keyed"]:
             row["limit"] += ":KEY"
+        if row["held_until"] or row["held_keys"]:
+            keys = draw.counted(row["held_keys"], "key") if row["held_keys"] else None
+            until = f"until {draw.moment(row['held_until'])}" if row["held_until"] else None
+            by = f"by {row['held_by']}" if row["held_until"] else None
+            row["held"] = " ".join(filter(None, (until, by, keys)))
+        else:
+            row["held"] = None
         if row["starts"] is not None:
             row["rate"] = f"{row['starts']} in {draw.spell(row['per'])}"
     empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
-    columns = ("limit", "max", "running", "rate", "started", "queued", "keys", "jobs")
+    columns = ("limit", "max", "running", "rate", "started", "queued", "keys", "held", "jobs")
     show_list(columns, found, as_json, empty)
 
 
@@ -62,6 +70,7 @@ def limit() -> None:
     Example:  qwf limit create mail 2
               qwf limit create smtp --starts 100 --per 1min
               qwf limit create customer 2 --keyed
+              qwf limit hold smtp 10min
               qwf enqueue send_email --limit-by mail
     """
 
@@ -98,6 +107,28 @@ def create_limit(conn: Connection, name: str, max_running: int | None, **options
     """
     connection.call(conn, "create_limit", name=name, max_running=max_running, **options)
     click.echo(f"limit {name} is set up; see qwf limits")
+
+
+@limit.command("hold")
+@click.argument("name")
+@click.argument("until", type=arguments.moment, metavar="[TIME]", required=False)
+@click.option("--key", metavar="KEY", help="Only jobs of this key: acme for customer:acme.")
+@click.option("--end", is_flag=True, help="End the hold now.")
+@addresses.database
+def hold_limit(
+    conn: Connection, name: str, until: timedelta | datetime | None, key: str | None, end: bool
+) -> None:
+    """Let no job of limit NAME start before a TIME: 10min, or '2030-01-31 06:00'.
+
+    Running jobs continue. The later of two holds wins; --end ends it.
+    """
+    if end == (until is not None):
+        raise click.UsageError("give a TIME, such as 10min, or --end")
+    when = "-infinity" if end else arguments.ahead(conn, until)
+    held = connection.call(conn, "hold_limit", name=name, until=when, key=key)
+    whose = f"{name}:{key}" if key else name
+    click.echo(f"limit {whose} is held until {draw.moment(held)}" if held
+               else f"limit {whose} is not held")  # fmt: skip
 
 
 @limit.command("drop")

@@ -29,7 +29,7 @@ begin
       hint = 'a job that runs next is due now: leave out one of them';
   end if;
   if p_limit_by <> '' then
-    perform _qwf.hold_limits(p_limit_by);
+    perform _qwf.lock_limits(p_limit_by);
     perform _qwf.check_limit('', p_limit_by);  -- a new statement: it sees what was waited for
   end if;
 end $$;

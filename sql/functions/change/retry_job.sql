@@ -42,7 +42,7 @@ begin
         else 'enqueue it again to run it a second time' end;
   end if;
   perform _qwf.refuse_erased(array[v_job.id]);
-  perform _qwf.hold_limits(v_job.limit_by);
+  perform _qwf.lock_limits(v_job.limit_by);
   perform _qwf.check_limit('', v_job.limit_by);
   delete from qwf.cancel_requests c where c.job_id = v_job.id;
   update qwf.jobs j set

@@ -5,6 +5,7 @@
 --   committed: a slot is a row, and rivals skip a locked one. After a limit was lowered, each job
 --   that runs above it leaves one free slot unused. A start is a row, too, which is used once in a
 --   period: so no more jobs than there are rows start within any period, over all workers.
+--   A limit that is held gives none.
 -- Locks: starts and free slots of the limit that nobody else has locked.
 -- Called by: _pick_special, _lock_wanted_permits.
 
@@ -22,7 +23,9 @@ declare
   v_slots int[];
   v_count int := p_count;
 begin
-  select l.* into v_limit from qwf.limits l where l.name = p_limit;
+  select l.* into v_limit from qwf.limits l
+  where l.name = p_limit and not exists (
+    select from qwf.limit_holds h where h.name = l.name and h.until > p_now);
   if not found then
     return '{}';
   end if;

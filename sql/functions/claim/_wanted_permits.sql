@@ -37,13 +37,13 @@ begin
     select l.name, l.starts > 0 as rated, least((p_at_most ->> l.name)::int, f.free - a.above,
       r.ready, case when l.starts > 0 then p_startable end)::int as permits
     from waiting w
-    join qwf.limits l on l.name = w.name
+    join qwf.limits l on l.name = w.name and not exists (
+      select from qwf.limit_holds h where h.name = l.name and h.until > p_now)
     cross join lateral (select count(*) as above from qwf.limit_slots s
       where s.limit_name = l.name and s.slot > l.max_running and s.job_id is not null) a
     cross join lateral (select count(*) as free from (
-      select from qwf.limit_slots s
-      where s.limit_name = l.name and s.slot <= l.max_running and s.job_id is null
-      limit p_count + a.above) s) f
+      select from qwf.limit_slots s where s.limit_name = l.name and s.slot <= l.max_running
+        and s.job_id is null limit p_count + a.above) s) f
     cross join lateral (select case when l.starts > 0 then count(*) end as ready from (
       select from qwf.limit_starts t
       where t.limit_name = l.name and t.used_at <= p_now - l.per and t.place <= l.starts

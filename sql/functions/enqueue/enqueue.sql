@@ -55,7 +55,7 @@ begin
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false), coalesce(enqueue.light, false),
       enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
       null, enqueue.at_most_once)::_qwf.new_job;
-    perform from qwf.limits l where enqueue.limit_by is not null  -- as _hold_limits does
+    perform from qwf.limits l where enqueue.limit_by is not null  -- as _lock_limits does
       and l.name in (enqueue.limit_by, split_part(enqueue.limit_by, ':', 1)) for key share;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;

@@ -30,7 +30,7 @@ begin
     order by i.ord
     limit 1
   ) unknown;
-  perform _qwf.hold_limits(variadic array_agg(distinct i.limit_by))
+  perform _qwf.lock_limits(variadic array_agg(distinct i.limit_by))
   from unnest(v_jobs) i where i.limit_by is not null having count(*) > 0;
   perform _qwf.check_job(special.job, format('[%s].', (special.job).ord), v_max_bytes)
   from (  -- only what may be refused is looked at one by one

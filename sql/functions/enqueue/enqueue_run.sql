@@ -32,7 +32,7 @@ declare
   v_other boolean;
 begin
   enqueue_run.labels := _qwf.with_notify(enqueue_run.labels, enqueue_run.notify);
-  perform _qwf.hold_limits(enqueue_run.limit_by), _qwf.check_text('workflow', enqueue_run.workflow);
+  perform _qwf.lock_limits(enqueue_run.limit_by), _qwf.check_text('workflow', enqueue_run.workflow);
   perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
     enqueue_run.once, enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels,
     enqueue_run.limit_by, enqueue_run.max_attempts, enqueue_run.backoff);

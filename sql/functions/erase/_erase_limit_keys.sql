@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/erase/_erase_limit_keys
--- Purpose: Deletes the starts of keys that only ended jobs have named.
+-- Purpose: Deletes the starts and holds of keys that only ended jobs have named.
 -- Guarantees: A key that a job of another state still names is kept: it is in the row of that job,
 --   too. So is one that a claim or a tick holds; a tick deletes it when its starts no longer count.
 -- Notices: how many are kept because a claim or a tick holds them.
@@ -22,6 +22,9 @@ begin
       where h.number = _qwf.limit_place(k.name) & 16383 for update skip locked)
     and not exists (
       select from qwf.jobs j where j.limit_by = k.name and j.finished_at is null);
+  delete from qwf.limit_holds h
+  where h.name = any (p_names) and not exists (
+    select from qwf.jobs j where j.limit_by = h.name and j.finished_at is null);
   select count(*) into v_held from qwf.limit_keys k
   where k.name = any (p_names) and not exists (
     select from qwf.jobs j where j.limit_by = k.name and j.finished_at is null);

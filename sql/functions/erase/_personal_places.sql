@@ -43,6 +43,7 @@ as $$
     ('qwf.cancel_requests.reason', 'events'),
     ('qwf.cancel_requests.acting_for', 'acting_for'),
     ('qwf.limit_keys.name', 'key'),
+    ('qwf.limit_holds.name', 'key'),
     ('qwf.open_alerts.subject', 'events'),
     ('qwf.open_alerts.key', 'events'),
     ('qwf.alert_messages.subject', 'events'),

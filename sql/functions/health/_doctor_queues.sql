@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/health/_doctor_queues
--- Purpose: Finds queued jobs that no worker can take, and queues whose limits make claims slow.
+-- Purpose: Finds queued jobs that no worker can take, limits that are held, and queues whose limits
+--   make claims slow.
 -- Called by: _doctor_findings.
 
 begin;
@@ -37,6 +38,18 @@ begin
     select row('problem', 'job ' || j.id, format('no live worker can take job %s (%s, queue %s)',
       j.id, j.task, j.queue), format('qwf why %s', j.id))::_qwf.finding
     from qwf.find_unassignable() j));
+  return query
+  select * from _qwf.first_few(array(
+    select row('note', 'limit ' || h.name, format('limit %s is held until %s, by %s', h.name,
+        _qwf.spell_moment(h.until), coalesce('job ' || h.job_id, quote_ident(h.login))),
+      case when l.name = h.name then format('to end it: qwf limit hold %s --end', h.name)
+        else format('to end it: qwf limit hold %s --key %s --end', l.name,
+          quote_literal(substr(h.name, length(l.name) + 2))) end)::_qwf.finding
+    from qwf.limit_holds h
+    join qwf.limits l on l.name in (h.name, split_part(h.name, ':', 1))
+    where h.until > qwf.now()
+      and (l.name = h.name or not exists (select from qwf.limits o where o.name = h.name))
+    order by h.name limit 100));
   return query
   select 'note', 'queue ' || q.name,
     format('jobs of more than 50 limits wait in queue %s: each claim looks at all of them', q.name),

@@ -52,7 +52,9 @@ begin
           and j.position >= coalesce((select max(f.position) from unnest(v_line.floors) f
             where f.place = r.place), -9223372036854775808)
           and j.limit_by = r.name and j.status in ('queued', 'running')
-        limit l.max_running) c) < l.max_running as good
+        limit l.max_running) c) < l.max_running
+      and not exists (select from qwf.limit_holds h
+        where h.name = any (array[l.name, r.name]) and h.until > p_round.now) as good
     from ring r
     left join qwf.limits l on l.name = split_part(r.name, ':', 1) and l.keyed
     where r.n > 0

@@ -40,6 +40,8 @@ begin
       (r.place, r.name, r.head, l.max_running, l.starts, l.per)::_qwf.limit_key) as keys
     from (select r.band, r.place, r.name, min(r.head) as head from recent r group by 1, 2, 3) r
     join qwf.limits l on l.name = split_part(r.name, ':', 1) and l.keyed
+    where not exists (select from qwf.limit_holds h
+      where h.name = any (array[l.name, r.name]) and h.until > p_round.now)
     group by r.band order by r.band
   loop
     v_want := p_count - cardinality(v_round.jobs);

@@ -42,7 +42,9 @@ as $$
       select from qwf.jobs j
       where _qwf.line_of(j) is null and _qwf.band_of(j) is null and j.limit_place = r.place
         and j.limit_by = r.name and j.status in ('queued', 'running')
-      limit l.max_running) c),
+      limit l.max_running) c)
+      and not exists (select from qwf.limit_holds h
+        where h.name = any (array[l.name, r.name]) and h.until > p_now),
     r.pinned
   from ring r
   left join qwf.limits l on l.name = split_part(r.name, ':', 1) and l.keyed

@@ -36,7 +36,7 @@ begin
   then
     return '{}';
   end if;
-  perform _qwf.hold_limits(j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
+  perform _qwf.lock_limits(j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.refuse_below(p_run.id, v_plan, p_from_node),
     _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named),

@@ -28,8 +28,9 @@ begin
   end if;
   perform _qwf.check_count('max_rows', busiest_keys.max_rows);
   return query
-  select b.limit_by, b.running, b.queued, b.since, o.at, case
+  select b.limit_by, b.running, b.queued, b.since, greatest(o.at, h.until), case
       when b.queued = 0 then null
+      when h.until is not null then format('held until %s, by %s', h.until, h.by)
       when o.at is not null then format('its rate, until %s', o.at)
       when b.running >= v_limit.max_running
         then format('%s of %s running', b.running, v_limit.max_running) end
@@ -48,6 +49,11 @@ begin
   left join lateral (
     select k.starts[v_limit.starts] + v_limit.per as at from qwf.limit_keys k
     where k.name = b.limit_by and k.starts[v_limit.starts] > qwf.now() - v_limit.per) o on true
+  left join lateral (
+    select d.until, coalesce('job ' || d.job_id, quote_ident(d.login)) as by
+    from qwf.limit_holds d
+    where d.name in (v_limit.name, b.limit_by) and d.until > qwf.now()
+    order by d.until desc limit 1) h on true
   order by b.running + b.queued desc, b.since, b.limit_by;
 end $$;
 comment on function qwf.busiest_keys is

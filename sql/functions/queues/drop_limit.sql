@@ -4,7 +4,7 @@
 --   current pipeline or workflow or a schedule that is on does: what they start would be refused.
 --   The limit of a queue (queue:NAME) is removed at once: its jobs are no longer limited. Waits for
 --   open transactions that have put jobs into the limit, and for no claim: a held or locked slot or
---   start stays, and has no effect until a limit of that name exists again.
+--   start stays, and has no effect until a limit of that name exists again. Ends its holds.
 -- Locks: the row of the queue, as create_queue does; the limit; its free slots and starts that
 --   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.
@@ -54,6 +54,8 @@ begin
     for update skip locked
   ) free
   where s.limit_name = drop_limit.name and s.slot = free.slot;
+  delete from qwf.limit_holds h where h.name = drop_limit.name
+    or v_keyed and split_part(h.name, ':', 1) = drop_limit.name;
   delete from qwf.limits l where l.name = drop_limit.name;
   perform _qwf.store_starts(drop_limit.name, null);
   if v_queue is not null then

@@ -27,6 +27,12 @@ as $$
   where j.id = p_job.id and j.xmax <> '0'::xid and a.datid = (
     select d.oid from pg_database d where d.datname = current_database())
   union all
+  select format('limit %s is held until %s, by %s', h.name, h.until,
+    coalesce('job ' || h.job_id, quote_ident(h.login)))
+  from qwf.limit_holds h
+  where h.until > p_now and h.name in (p_job.limit_by, 'queue:' || p_job.queue,
+    case when p_job.limit_place is not null then split_part(p_job.limit_by, ':', 1) end)
+  union all
   select format('queue %s is full, %s', p_job.queue, f.why)
   from _qwf.why_full('queue:' || p_job.queue) f (why)
   where f.why is not null

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/wake/_wake_for_starts
 -- Purpose: Wakes sleepers of the queues where jobs wait for a limit whose rate has allowed starts
---   again since this was last called.
+--   again since this was last called, or whose hold is over, which it deletes.
 -- Guarantees: Wakes for what was allowed since then, not for starts that nobody has used for
 --   longer: those jobs wait for something else. Of keys it looks at 16, and not whether jobs of
 --   these keys wait: a sleeper of each queue with a line may look in vain.
+-- Locks: holds that are over and that nobody else has locked.
 -- Notifies: as many sleepers of each such queue as there are starts, 16 at most.
 -- Called by: _tick_part.
 
@@ -25,7 +26,15 @@ declare
     select count(*) from (
       select from qwf.limit_keys k
       where k.opens_at > v_woken and k.opens_at <= v_now order by k.opens_at limit 16) k);
+  v_over text[] := array(
+    select h.name from qwf.limit_holds h where h.until <= v_now limit 100
+    for update skip locked);
 begin
+  if v_over <> '{}' then
+    delete from qwf.limit_holds h where h.name = any (v_over);
+    perform _qwf.wake_for_limit(o, 16) from unnest(v_over) o;
+    v_keys := v_keys + 16;
+  end if;
   perform _qwf.wake_for_limit(l.name, n.starts)
   from qwf.limits l
   cross join lateral (

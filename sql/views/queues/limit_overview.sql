@@ -20,8 +20,14 @@ select
   case when l.keyed then (
     select count(distinct j.limit_by) from qwf.jobs j
     where j.limit_place is not null and j.status in ('queued', 'running')
-      and split_part(j.limit_by, ':', 1) = l.name) end as keys
+      and split_part(j.limit_by, ':', 1) = l.name) end as keys,
+  d.until as held_until, coalesce('job ' || d.job_id, quote_ident(d.login)) as held_by,
+  case when l.keyed then (
+    select count(*) from qwf.limit_holds k
+    where k.name <> l.name and split_part(k.name, ':', 1) = l.name and k.until > qwf.now()
+  ) end as held_keys
 from qwf.limits l
+left join qwf.limit_holds d on d.name = l.name and d.until > qwf.now()
 cross join lateral (
   select
     count(*) as running, coalesce(array_agg(s.job_id order by s.job_id), '{}') as jobs
@@ -53,6 +59,12 @@ comment on column qwf.limit_overview.keyed is
   'True: the numbers hold for each key; see qwf.busiest_keys.';
 comment on column qwf.limit_overview.keys is
   'Keys with a job that waits or runs; null: it does not count by key.';
+comment on column qwf.limit_overview.held_until is
+  'No job of it starts before then, see qwf.hold_limit; null: it is not held.';
+comment on column qwf.limit_overview.held_by is
+  'Job that asked for the hold, or the login; null: it is not held.';
+comment on column qwf.limit_overview.held_keys is
+  'Keys of it that are held by themselves; null: it does not count by key.';
 comment on column qwf.limit_overview.max_running is
   'How many jobs may run at once; 10,000 if it was created with a rate alone.';
 comment on column qwf.limit_overview.running is 'Jobs that hold a slot, of all keys together.';

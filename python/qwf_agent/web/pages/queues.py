@@ -11,7 +11,8 @@ from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 LIMITS = """
-select name, max_running, starts, per, created_at, started, held, keyed, running
+select name, max_running, starts, per, created_at, started, held, keyed, running,
+  held_until, held_by, held_keys
 from qwf.limit_overview limit 200
 """
 KEYS = "select * from qwf.busiest_keys(%(name)s)"

@@ -168,6 +168,10 @@ ACTIONS: dict[str, Action] = {
         {"name": "text", "due": "timestamptz"}, "schedule {name} has fired"
     ),
     "follow_log": Action({"job_id": "bigint"}, "the log of job {job_id} is sent for 10 seconds"),
+    "hold_limit": Action(
+        {"name": "text", "until": "timestamptz", "key": "text"},
+        "the hold of limit {name} is changed",
+    ),
     "pause_queue": Action({"name": "text"}, "queue {name} is paused"),
     "prune": Action({"max_rows": "int"}, "pruned: {result}"),
     "register_pipeline": Action({"definition": "jsonb"}, "the pipeline is version {result}"),

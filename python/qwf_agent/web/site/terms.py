@@ -11,10 +11,10 @@ TERMS = {
     "failures": "Attempts that ended badly by what the body did. max_attempts limits how many a "
     "job may have.",
     "first waits": "How long the first job in the line of a queue has waited.",
-    "held until": "When the lease of a running job ends. Each heartbeat of its worker puts that "
-    "off.",
     "lease": "The time for which a worker holds a job. If it ends without a heartbeat, another "
     "worker gets the job.",
+    "leased until": "When the lease of a running job ends. Each heartbeat of its worker puts that "
+    "off.",
     "losses": "Attempts that ended by something outside the body, such as a box that died. "
     "max_losses limits how many a job may have.",
     "outbox": "The table of events of runs that nobody has applied yet.",

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/queues/_hold_limits
+-- Deploy qwf:functions/queues/_lock_limits
 -- Purpose: Keeps limits from being dropped until this transaction ends.
 -- Guarantees: drop_limit waits for it, and then finds the jobs that name the limit; a limit that is
 --   being dropped is waited for, and then is gone. Waits for no claim, and for no create_limit.
@@ -7,7 +7,7 @@
 
 begin;
 
-create function _qwf.hold_limits(variadic p_names text[]) returns void
+create function _qwf.lock_limits(variadic p_names text[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
