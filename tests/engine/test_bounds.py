@@ -273,7 +273,7 @@ end $$;
 """
 KEYS_OF_INFO = (
     "pid version slots tasks models current_model vram_mb labels rank project servers"
-    " task_options x"
+    " cards task_options x"
 )
 KEYS_OF_JOB = "task args queue key backoff model requires limit_by on_failure project labels x"
 KEYS_OF_JOB_FILTER = (

@@ -80,7 +80,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.live_logs: worker",
         "qwf.run_files: host",
         "qwf.workers: id host queue version tasks models current_model labels project out_root"
-        " servers task_options stats",
+        " servers cards task_options stats",
         "qwf.sleepers: worker queue",
         "qwf.host_metrics: host gpus",
         "qwf.host_minutes: host gpus",

@@ -82,7 +82,7 @@ REPORT = [
 ]  # fmt: skip
 WORKER = [
     "pid", "version", "slots", "tasks", "models", "current_model", "vram_mb", "labels", "rank",
-    "project", "task_options", "writes_begun",
+    "project", "cards", "task_options", "writes_begun",
 ]  # fmt: skip
 SAMPLE = [
     "cpu_percent", "cpu_ours_percent", "ram_percent", "ram_used_mb", "ram_total_mb",
