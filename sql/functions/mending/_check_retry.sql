@@ -16,7 +16,10 @@ begin
   if p_run.finished_at is null then
     raise exception using errcode = 'QW002', message = 'the run is not over',
       detail = format('run %s is %s', p_run.id, p_run.status),
-      hint = 'wait for its end, or cancel it first';
+      hint = case p_run.status
+        when 'awaiting_input'
+          then 'cancel it first: the retry reuses what is right, and asks its questions again'
+        else 'wait for its end, or cancel it first' end;
   elsif p_run.depth > 0 and v_above is null then
     raise exception using errcode = 'QW002', message = 'the step of the run is gone',
       detail = format('run %s ran for job %s, which is deleted', p_run.id, p_run.parent_id),
