@@ -403,6 +403,17 @@ def test_a_user_and_a_password_may_be_in_any_script(
             mail.send(ada, {"id": "a.1.1", "state": "test", "rule": "r"})
 
 
+def test_an_address_that_the_server_does_not_know_how_to_write_is_said(tmp_path: Path) -> None:
+    """It offers no SMTPUTF8: the others get the mail, and no other try can help."""
+    with mail_server(tmp_path, tls=False, utf8=False) as (mails, port, _):
+        to = Receiver("ops", "mail", smtp=f"smtp://127.0.0.1:{port}", tls=False,
+                      to=("jörg@b.c", "ada@müller.example", "bob@b.c"))  # fmt: skip
+        with pytest.raises(PermanentError, match="needs SMTPUTF8, which the mail server does not"):
+            delivery.deliver(to, {"id": "m1", "state": "test", "rule": "r"})
+        assert mails.to == [["ada@xn--mller-kva.example", "bob@b.c"]]
+        assert mails.taken[0]["To"] == "ada@xn--mller-kva.example, bob@b.c"
+
+
 def test_a_server_without_the_word_for_it_says_what_is_not_ascii(tmp_path: Path) -> None:
     """AUTH LOGIN says nothing about scripts: another try cannot help."""
     with mail_server(tmp_path, without=("PLAIN",)) as (mails, port, cert):

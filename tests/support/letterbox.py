@@ -120,10 +120,10 @@ to = {json.dumps(to)}
 
 @contextlib.contextmanager
 def mail_server(
-    folder: Path, tls: bool = True, without: tuple[str, ...] = ()
+    folder: Path, tls: bool = True, without: tuple[str, ...] = (), utf8: bool = True
 ) -> Iterator[tuple[Mails, int, Path]]:
     """A mail server: what it has taken, its port, and its certificate. With `tls` it wants STARTTLS
-    and the password of the user qwf; it offers AUTH without these mechanisms."""
+    and the password of the user qwf; it offers AUTH without these mechanisms, and SMTPUTF8."""
     mails = Mails()
     cert, key = certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -136,7 +136,7 @@ def mail_server(
         good = isinstance(data, LoginPassword) and data == known
         return AuthResult(success=good, handled=good)
 
-    options: dict[str, Any] = {"enable_SMTPUTF8": True, "auth_exclude_mechanism": without}
+    options: dict[str, Any] = {"enable_SMTPUTF8": utf8, "auth_exclude_mechanism": without}
     if tls:
         options |= {"authenticator": login, "tls_context": context}
     with socket.create_server(("127.0.0.1", 0)) as free:

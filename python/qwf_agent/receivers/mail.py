@@ -29,6 +29,7 @@ TIMEOUT_S = 30.0  # without a word from the server
 SERVED = "served"  # in a checkpoint: the recipients that have the mail
 NAME_S = 5.0  # for the name of this box
 AUTHENTICATION = 535
+NEEDS_UTF8 = b"an address that is not ASCII needs SMTPUTF8, which the mail server does not offer"
 SIGNED_IN = (235, 503)  # 503: before
 AS_BUILT = policy.default.clone(refold_source="none")  # no header is parsed when it is written
 
@@ -98,10 +99,18 @@ def _hand_over(
     smtp: smtplib.SMTP, mail: EmailMessage, sender: str, to: list[str]
 ) -> dict[str, tuple[int, bytes]]:
     """Send a mail; returns the recipients that the server refused, with its codes."""
+    smtp.ehlo_or_helo_if_needed()
+    refused: dict[str, tuple[int, bytes]] = {}
+    if not smtp.has_extn("smtputf8"):
+        refused = {one: (553, NEEDS_UTF8) for one in to if not one.isascii()}
+        to = [one for one in to if one.isascii()]
+        if not to:
+            return refused
+        mail.replace_header("To", ", ".join(to))
     try:
-        return smtp.send_message(mail, sender, to)
+        return refused | smtp.send_message(mail, sender, to)
     except smtplib.SMTPRecipientsRefused as error:  # all of them
-        return error.recipients
+        return refused | error.recipients
 
 
 def _mark(recipient: str) -> str:
@@ -116,7 +125,9 @@ def _judged(error: OSError | UnicodeError | smtplib.SMTPException) -> tuple[bool
         return fatal, f"{error.smtp_code} the user or password was refused"
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         codes = [code for code, _ in error.recipients.values()]
-        return all(code >= 500 for code in codes), f"refused {codes}"
+        known = any(said == NEEDS_UTF8 for _, said in error.recipients.values())
+        why = f": {NEEDS_UTF8.decode()}" if known else ""
+        return all(code >= 500 for code in codes), f"refused {codes}{why}"
     if isinstance(error, smtplib.SMTPResponseException):
         said = error.smtp_error
         words = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
