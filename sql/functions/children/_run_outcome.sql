@@ -5,7 +5,7 @@
 --   its last nodes in one object, where anything but an object stands under the id of its node. A
 --   run that failed is fatal if a body in it that runs at most once may have run. An output that
 --   has more than p_most bytes, or cannot be resolved, is fatal: another try would give the same.
--- Called by: _report_runs.
+-- Called by: _end_kind, _report_runs.
 
 begin;
 
