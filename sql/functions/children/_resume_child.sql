@@ -7,7 +7,8 @@
 --   had been cancelled. Returns how many rows of nodes were made or reset.
 -- Locks: the caller has locked the run.
 -- Notifies: sleepers of the queues of the first nodes.
--- Raises: QW005 if the inputs do not fit the workflow; QW002 if a compensation node failed.
+-- Raises: QW005 if the inputs do not fit the workflow; QW002 if a compensation node failed, or
+--   if a body that runs at most once may have run and this is no retry by hand.
 -- Called by: _serve_run.
 
 begin;
@@ -48,8 +49,7 @@ begin
     v_nodes := (
       select count(*) filter (where p.verdict in ('new', 'runs again'))
       from unnest(_qwf.mend_run(p_run, p_graph, p_context, v_asked ->> 'from_node',
-        case when v_asked is not null then array(
-          select jsonb_array_elements_text(coalesce(v_asked -> 'named', '[]'))) end)) p);
+        case when p_job.failures > 0 then '{}'::text[] end)) p);  -- nobody has looked
   else
     perform _qwf.move_run(p_run, p_graph, p_context);
     update qwf.runs r set open_nodes = g.node_count - g.compensation_count, active_nodes = (

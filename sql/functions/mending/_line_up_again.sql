@@ -48,8 +48,7 @@ begin
   update qwf.jobs j set status = 'queued', position = _qwf.next_position(), queued_at = v_now,
     finished_at = null, retries = j.retries + 1, failures = 0, losses = 0, run_at = null,
     inputs = jsonb_strip_nulls(jsonb_build_object(
-      'graph_id', nullif(p_graph, p_run.graph_id), 'from_node', p_from_node,
-      'named', nullif(to_jsonb(p_named), '[]')))
+      'graph_id', nullif(p_graph, p_run.graph_id), 'from_node', p_from_node))
       || case when p_context <> p_run.context
         then jsonb_build_object('context', p_context) else '{}' end
   where j.id = p_run.parent_id;

@@ -31,7 +31,7 @@ begin
     return '{}';
   end if;
   perform _qwf.refuse_below(p_run.id, v_plan, p_from_node);
-  if p_named is not null then  -- else the retry of the run above has looked here, too
+  if p_named is not null then  -- else whoever asked for this retry was refused or has named it
     perform _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named);
   end if;
   if p_run.parent_id is null then  -- else whoever serves it would be told

@@ -1,5 +1,5 @@
 begin;
-select plan(8);
+select plan(10);
 
 select qwf_test.workflow('inner', '[{"id": "mail", "at_most_once": true}, {"id": "log"}]');
 select qwf.register_workflow('{"name": "middle", "steps": [
@@ -27,6 +27,18 @@ select qwf_test.report('s/mail');
 select qwf.tick(), qwf.tick();
 select is((select r.status::text from qwf.runs r join outer_run o using (id)), 'completed',
   'and ends');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
+
+-- the run has failed already when the body is lost, and its next try is queued
+truncate outer_run;
+insert into outer_run select qwf.enqueue_run('outer');
+select qwf.tick();
+select qwf_test.claim('cpu', 9);
+select qwf_test.report('s/log', 'fatal'), qwf_test.report('s/mail', 'lost');
+select qwf_test.travel('6 s');
+select qwf.tick(), qwf.tick();
+select is((select r.status::text from qwf.runs r join outer_run o using (id)), 'failed',
+  'also if the body ends after its run');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

@@ -59,7 +59,7 @@ select is(pg_temp.nodes(), 'charge queued, parts blocked, tidy blocked, refund s
 select results_eq($$ select j.inputs, j.resolved_inputs from qwf.jobs j
   join qwf.runs r on r.parent_id = j.id join run on run.id = r.id $$,
   $$ select '{}'::jsonb, jsonb_build_object('from_node', 'charge', 'graph_id', r.graph_id,
-    'named', '["charge"]'::jsonb, 'context', r.context)
+    'context', r.context)
     from qwf.runs r join run on run.id = r.id $$, 'by what was asked for');
 select is((select inputs from qwf.claim('cpu', 'w')), '{"amount": 2, "day": "tue"}',
   'with the new definition and context');
