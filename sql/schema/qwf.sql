@@ -4,6 +4,15 @@
 
 begin;
 
+do $$
+begin
+  if getdatabaseencoding() <> 'UTF8' then  -- logs, errors and names may have any character
+    raise exception using errcode = '0A000', message = 'qwf needs a database that is UTF8',
+      detail = format('This one is %s.', getdatabaseencoding()),
+      hint = 'create one, and deploy there: createdb --encoding UTF8 --template template0 NAME';
+  end if;
+end $$;
+
 create schema qwf;
 comment on schema qwf is
   'Workflow engine and job queue: definitions, runs, jobs, workers. Call functions, read views.';

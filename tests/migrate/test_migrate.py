@@ -14,7 +14,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from qwf_agent import migrate
 from qwf_agent.migrate import database
@@ -304,6 +305,39 @@ def test_a_database_that_deploy_refuses_has_nothing_missing_either(
         conn.execute("create schema qwf")
     with pytest.raises(migrate.MigrateError, match="qwf migrate did not make it"):
         migrate.missing(empty_dsn)
+
+
+def test_a_deploy_that_has_nothing_to_do_writes_nothing(empty_dsn: str, chain: Chain) -> None:
+    """All replicas of a program may deploy at once when they start."""
+    chain.table("a")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        query = "select pg_snapshot_xmax(pg_current_snapshot())"
+        before = conn.execute(query).fetchone()
+        assert migrate.deploy(empty_dsn, plan=chain.plan) == []
+        assert conn.execute(query).fetchone() == before
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_is_not_utf8_is_refused(empty_dsn: str, encoding: str) -> None:
+    """By qwf migrate, and by the first script, which others send."""
+    name = sql.Identifier(f"other_{encoding.lower()}")
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(sql.SQL("create database {} encoding {} template template0 locale 'C'").format(
+            name, sql.Literal(encoding)))  # fmt: skip
+        try:
+            for call in (migrate.deploy, migrate.missing):
+                with pytest.raises(migrate.MigrateError, match="--encoding UTF8"):
+                    call(empty_dsn, dbname=name.as_string(conn).strip('"'))
+            other = make_conninfo(empty_dsn, dbname=name.as_string(conn).strip('"'))
+            script = (ROOT / "sql" / "schema" / "qwf.sql").read_text()
+            with (
+                psycopg.connect(other, autocommit=True) as there,
+                pytest.raises(psycopg.errors.FeatureNotSupported, match="UTF8"),
+            ):
+                there.execute(script)
+        finally:
+            conn.execute(sql.SQL("drop database {} with (force)").format(name))
 
 
 def test_a_failing_script_leaves_nothing_and_names_its_line(

@@ -275,4 +275,10 @@ def connect(conninfo: str) -> psycopg.Connection[Any]:
         raise MigrateError(
             f"the server is PostgreSQL {version}: {OLDEST_SERVER} or newer is needed"
         )
+    if (encoding := conn.info.parameter_status("server_encoding")) != "UTF8":
+        conn.close()
+        raise MigrateError(
+            f"this database is {encoding}, and qwf needs one that is UTF8, because logs, errors and"
+            " names may have any character: createdb --encoding UTF8 --template template0 NAME"
+        )
     return conn
