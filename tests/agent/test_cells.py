@@ -281,7 +281,7 @@ def test_a_cell_whose_schema_does_not_fit_is_left_out(pair: Pair) -> None:
     agent = pair.agent()
     refused = "not serving south: the database has schema version 99.0"
     until(lambda: refused in agent.said(), "the error")
-    until(lambda: "serving default of north with" in agent.said(), "the start")
+    until(lambda: "serving default of north for" in agent.said(), "the start")
     assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
 
 

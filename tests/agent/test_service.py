@@ -91,12 +91,14 @@ def test_an_agent_takes_the_jobs_of_one_project_and_says_of_which(
     base: Database, start: StartAgent
 ) -> None:
     agents = {
-        "no project": start("--app", "bodies"),
+        "jobs without a project": start("--app", "bodies"),
         "project alpha": start("--app", "bodies", QWF_PROJECT="alpha"),
         "project beta": start("--app", "bodies", "--project", "beta", QWF_PROJECT="alpha"),
     }
     for jobs, agent in agents.items():
-        until(lambda agent=agent, jobs=jobs: f", jobs of {jobs}" in agent.said(), jobs)
+        until(
+            lambda agent=agent, jobs=jobs: f"serving default for {jobs} with" in agent.said(), jobs
+        )
     for project in ("", "alpha", "beta"):
         job = base.ended(base.enqueue("enqueue_another", project=project))
         took = "select w.project from qwf.workers w join qwf.job_attempts a on a.worker = w.id"
@@ -109,7 +111,7 @@ def test_an_agent_takes_the_jobs_of_one_project_and_says_of_which(
     )
     every = start("--app", "bodies", "--project", "*", QWF_PROJECT="alpha")
     assert base.ended(other)["status"] == "completed"
-    assert ", jobs of any project" in every.said()
+    assert "serving default for all projects with" in every.said()
 
 
 def test_any_agent_sends_messages_of_alerts(tmp_path: Path) -> None:

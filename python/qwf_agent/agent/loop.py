@@ -355,10 +355,10 @@ class Agent:
         names = ", ".join(one.name for one in self.databases.open)  # a lone one has no name
         of = f" of {names}" if names else ""
         project = self.options.project
-        jobs = f"project {project}" if project else "no project" if project == "" else "any project"
+        jobs = "all projects" if project is None else f"project {project}"
         log.info(
-            "serving %s%s with %s, jobs of %s", ", ".join(self.options.queues), of,
-            self.slots.describe(), jobs,
+            "serving %s%s for %s with %s", ", ".join(self.options.queues), of,
+            "jobs without a project" if project == "" else jobs, self.slots.describe(),
         )  # fmt: skip
 
     def wait_to_start(self, trouble: str = "") -> None:
