@@ -247,7 +247,7 @@ def test_an_asynchronous_connection(
 EVERY_OPTION: Options = {
     "queue": "cpu", "priority": -5, "run_at": datetime(2040, 1, 1, tzinfo=timezone.utc),
     "key": TEXT, "project": "p", "max_attempts": 3, "max_losses": 2, "backoff": [1, 2],
-    "timeout": 0.5, "labels": {"text": TEXT}, "once": True, "model": "m",
+    "timeout": 0.5, "labels": {"text": TEXT}, "once": True, "at_most_once": True, "model": "m",
     "light": True, "vram_mb": 7, "requires": {"host": "b"}, "limit_by": "api", "on_failure": "ask",
     "expires": timedelta(days=1, seconds=1), "notify": "ops",
 }  # fmt: skip

@@ -18,7 +18,7 @@ BERLIN = timezone(timedelta(hours=2))
 
 REFUSED = [
     ("prioritty", 1, "unknown option 'prioritty'; did you mean 'priority'"),
-    ("zzz", 1, "unknown option 'zzz'; use one of backoff, debounce, "),
+    ("zzz", 1, "unknown option 'zzz'; use one of at_most_once, backoff, "),
     ("run_at", datetime(2040, 1, 1), r"a datetime with a time zone, such as "),
     ("run_at", date(2040, 1, 1), "a datetime with a time zone"),
     ("run_at", "tomorrow", "a timedelta from now of at most 1000 years, not 'tomorrow'"),

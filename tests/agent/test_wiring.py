@@ -49,6 +49,7 @@ def given(**inputs: Any) -> JobContext:
         "",
         None,
         None,
+        False,
         PLACE,
         None,
     )

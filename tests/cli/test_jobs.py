@@ -259,7 +259,7 @@ def test_a_job_takes_the_same_options_from_enqueue_and_submit(
 ) -> None:
     db.execute("select qwf.create_limit('api', 2)")
     words = ["--queue", "cpu", "--priority", "3", "--key", "k", "--once", "--max-attempts", "4"]
-    words += ["--max-losses", "2"]
+    words += ["--max-losses", "2", "--at-most-once"]
     words += ["--backoff", "[5, 30]", "--timeout", "2min", "--model", "m", "--vram-mb", "9"]
     words += ["--light", "--requires", "disk=ssd", "--limit-by", "api", "--on-failure", "ask"]
     words += ["--expires", "1h", "--project", "shop", "--label", "a=b"]
@@ -268,11 +268,11 @@ def test_a_job_takes_the_same_options_from_enqueue_and_submit(
     row = db.execute(
         "select queue, priority, key, once, max_attempts, max_losses, backoff, timeout::text,"
         " required_model, vram_mb, light, requires, limit_by, on_failure, expires_at is not null,"
-        " project, labels"
+        " project, labels, begun"
         " from qwf.jobs"
     ).fetchone()
     wanted = ("cpu", 3, "k", True, 4, 2, [5, 30], "00:02:00", "m", 9, True, {"disk": "ssd"})
-    assert row == (*wanted, "api", "ask", True, "shop", {"a": "b"})
+    assert row == (*wanted, "api", "ask", True, "shop", {"a": "b"}, False)
 
 
 @pytest.mark.parametrize(

@@ -134,3 +134,31 @@ def test_all_that_failed_move_to_the_definitions_of_now(
     assert on_db(*bulk, "--latest", "--yes").stdout == "retry: 1 run\n"
     row = db.execute("select inputs from qwf.jobs where node_id = 's/find'").fetchone()
     assert row == ({"pattern": "[0-9]"},)
+
+
+def test_what_may_have_run_has_to_be_named(
+    on_db: Cli, db: Db, register: Callable[..., None], report: Report
+) -> None:
+    register("[a-z]+", at_most_once=True)
+    run = int(on_db("run", "nightly", "--set", "day=1", "--set", "photo.path=/a").stdout)
+    for _ in range(4):
+        report()
+    report("lost", "gone")
+    plan = on_db("retry", "run", str(run), "--yes")
+    assert "it failed; it may have run" in " ".join(plan.stdout.split())
+    assert "error: it may have run" in plan.stderr
+    assert f"name it: qwf retry run {run} --named 's/send'" in plan.stderr
+    assert on_db("retry", "run", "--failed", "--yes").exit_code == 1
+    done = on_db("retry", "run", str(run), "--named", "s/send", "--yes")
+    assert done.exit_code == 0, done.output
+    assert report() == "s/send"
+
+
+def test_a_job_that_may_have_run_is_named_before_it_runs_again(on_db: Cli, db: Db) -> None:
+    job = on_db("enqueue", "mail", "--at-most-once").stdout.strip()
+    db.execute("select qwf.finish(c.job_id, c.token, 'lost') from qwf.claim('default', 'w') c")
+    refused = on_db("retry", "job", "--failed", "--yes")
+    assert f"job {job}: it may have run" in refused.stderr
+    done = on_db("retry", "job", job, "--yes")
+    assert f"note: it may have run: job {job}" in done.stderr
+    assert done.exit_code == 0, done.output

@@ -155,7 +155,7 @@ class Worker:
         self.settings = self.ask("select qwf.agent_settings(%s) as s", queue)[0]["s"]
         info = {"pid": os.getpid(), "slots": 1, "tasks": [
             "check.checkpoint", "check.echo", "check.fail", "check.output", "check.progress",
-            "check.sleep", "check.stubborn"]}  # fmt: skip
+            "check.sleep", "check.stubborn"], "writes_begun": True}  # fmt: skip
         if "announces no tasks" in FAULTS:
             del info["tasks"]
         host = socket.gethostname()
@@ -261,6 +261,9 @@ class Worker:
         me = "nobody" if "claims as another" in FAULTS else self.id
         self.look_at = now + (self.rechecks.pop(0) if self.rechecks else self.settings["poll"])
         if jobs := self.ask("select * from qwf.claim(%s, %s)", self.queue, me):
+            if jobs[0]["at_most_once"] and "begins unsaid" not in FAULTS:
+                self.ask("select qwf.progress(%s, %s, begun => true)", jobs[0]["job_id"],
+                         jobs[0]["token"])  # fmt: skip
             self.attempts.append(Attempt(jobs[0]))
             self.ask("select qwf.wake(%s)::text", self.id)
             self.asleep_at = self.look_at = 0.0

@@ -41,6 +41,7 @@ FAULTS = {
     "large-output": "cuts outputs",
     "progress": "reports no progress",
     "checkpoint": "saves nothing",
+    "at-most-once": "begins unsaid",
     "live-log": "sends no live log",
     "kept-log": "keeps no log",
     "empty-log": "omits empty logs",

@@ -161,6 +161,7 @@ def _registration(
         "project": options.project,
         "cards": abilities.card_ids,
         "follows_orders": True,
+        "writes_begun": True,
     }
 
 

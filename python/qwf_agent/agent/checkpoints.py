@@ -1,4 +1,5 @@
-"""Stores the checkpoints that bodies save, and tells their children when they are committed."""
+"""Stores the checkpoints that bodies save, and that bodies begin which run at most once, and tells
+their children when it is committed."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.child_news import NewCheckpoint
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.slot import Slot
+from qwf_agent.child.messages import BEGUN
 
 AGAIN_S = 0.2  # wait after a call that failed for a passing reason
 
@@ -53,8 +55,12 @@ class CheckpointSender:
         link = claim.worker.links.durable
         if call is None:
             if link.up and now >= save.next_at:
-                query = db.save_checkpoint(claim.job_id, claim.token, save.new.text)
-                save.call = link.send(query)
+                text = save.new.text
+                save.call = link.send(
+                    db.begin(claim.job_id, claim.token)
+                    if text == BEGUN
+                    else db.save_checkpoint(claim.job_id, claim.token, text)
+                )
             return False
         if not call.done:
             return False
@@ -64,5 +70,7 @@ class CheckpointSender:
         # The body of a job that is lost is killed: it is not told that its checkpoint was kept.
         if save.slot.process is not None and call.value() != "lost":
             refusal = "" if call.failure is None else str(call.failure)
+            if save.new.text == BEGUN and call.failure is None and call.value() != "ok":
+                refusal = "the job has to stop"
             save.slot.process.scoreboard.answer_save(save.new.number, refusal)
         return True

@@ -59,7 +59,8 @@ class MovedFolder(NamedTuple):
 
 
 class NewCheckpoint(NamedTuple):
-    """A checkpoint that a child has sent: the job, the number of the answer, the JSON text."""
+    """A checkpoint that a child has sent, or that a body begins: the job, the number of the answer,
+    the JSON text or BEGUN."""
 
     claim: Claim
     number: int

@@ -19,6 +19,7 @@ from qwf_agent.child.scoreboard import ProgressRecord
 CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
     "required_model", "inputs", "created_at", "checkpoint", "queued_s",
+    "at_most_once",
 )  # fmt: skip
 AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light", "rated", "alone")
 
@@ -94,7 +95,8 @@ class Claim:
     stall_timeout: float
     heavy: bool  # the job needs a card to itself
     worker: Claimant
-    rated: bool = False  # its limit has a rate, and its start is counted: it should begin now
+    # It should begin now: its limit has a rate, and its start is counted; or it runs at most once.
+    rated: bool = False
     alone: bool = False  # its process has often ended under it and others: it runs alone
     shape: Shape | None = field(default=None, init=False)  # of a body that takes many jobs
     # The ticket that the child reads to start the job: its own, or the first one of its batch.
@@ -129,7 +131,13 @@ class Claim:
     def is_batched(self) -> bool:
         """True if its body may get other jobs in the same call: jobs that have been tried before
         run alone, because one of them may be what ended the batch."""
-        return self.shape is not None and not self.shape.concurrent and self.attempt == 1
+        batched = self.shape is not None and not self.shape.concurrent and self.attempt == 1
+        return batched and not self.at_most_once
+
+    @property
+    def at_most_once(self) -> bool:
+        """True if its body begins only when that is stored."""
+        return bool(self.for_child[CHILD_COLUMNS.index("at_most_once")])
 
     @property
     def run_id(self) -> int | None:
@@ -174,6 +182,7 @@ def from_call(call: SentCall, worker: Claimant, lanes: bool) -> list[Claim]:
         for_child = (*record[: len(CHILD_COLUMNS)], worker.place)
         token, timeout, stall_timeout, light, rated, alone = record[len(CHILD_COLUMNS) :]
         job_id, _, _, task, queue, attempt, _, _, _, model, *_ = for_child
+        once = record[CHILD_COLUMNS.index("at_most_once")]
         if None in (job_id, token, task, queue, attempt):
             continue
         claims.append(
@@ -189,7 +198,7 @@ def from_call(call: SentCall, worker: Claimant, lanes: bool) -> list[Claim]:
                 stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
                 lanes and not light,
                 worker,
-                bool(rated),
+                bool(rated or once),
                 bool(alone),
             )
         )

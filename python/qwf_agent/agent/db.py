@@ -29,7 +29,8 @@ class Query(NamedTuple):
 
 class Wanted(NamedTuple):
     """The wish of a worker for jobs: up to `max_jobs` jobs, with `light_only` only light ones; of
-    limits with a rate up to `startable`, as many as it could begin now. `lease` in seconds."""
+    limits with a rate, and of those that run at most once, up to `startable`, as many as it could
+    begin now. `lease` in seconds."""
 
     queue: str
     worker: str
@@ -204,6 +205,12 @@ def save_checkpoint(job_id: int, token: str, checkpoint: str) -> Query:
     return Query(
         "select * from qwf.progress({}, {}, checkpoint => {})", (job_id, token, checkpoint)
     )
+
+
+def begin(job_id: int, token: str) -> Query:
+    """Stores that the body of a job that runs at most once begins; returns a verdict as `heartbeat`
+    does. It has been committed when the answer comes, and only after ok may the body begin."""
+    return Query("select * from qwf.progress({}, {}, begun => true)", (job_id, token))
 
 
 def report_event(job_id: int, token: str, kind: str, detail: str) -> Query:

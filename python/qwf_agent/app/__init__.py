@@ -136,7 +136,7 @@ class Task(Generic[P, R]):
         self.shape = shape  # None: the body takes one job
         batched = shape is not None and not shape.concurrent
         self._parameters = AnyArguments(name) if batched else Parameters(function)
-        self._options = convert_options(without_functions(options))
+        self._options = self._converted(options)
         self._limit_of = limit_function(options)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -147,12 +147,20 @@ class Task(Generic[P, R]):
         """A copy of this task that enqueues jobs with other options. Raises TypeError for an option
         that does not exist, and for a value that it cannot have."""
         changed = copy.copy(self)
-        changed._options = {**self._options, **convert_options(without_functions(options))}
+        changed._options = {**self._options, **self._converted(options)}
         if "limit_by" in options:
             changed._limit_of = limit_function(options)
         if changed._limit_of is not None:
             changed._options.pop("limit_by", None)
         return changed
+
+    def _converted(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        if options.get("at_most_once") and isinstance(self._parameters, AnyArguments):
+            raise TypeError(
+                f"{self.name}() runs in batches, and cannot say of one job that it has begun:"
+                " at_most_once needs a task without batch"
+            )
+        return convert_options(without_functions(options))
 
     def declared(self) -> dict[str, str]:
         """The options that each of its jobs should have, as texts. Only jobs from Python get them,

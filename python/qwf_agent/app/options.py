@@ -32,6 +32,7 @@ OF_ONE_JOB = ("key", "key_mode", "debounce", "debounce_max", "once", "run_at")
 # What these options are, as texts, if nobody gives them.
 DEFAULTS = {
     "priority": "100", "project": "", "labels": "{}", "requires": "{}", "light": "false",
+    "at_most_once": "false",
     "on_failure": "fail",
 }  # fmt: skip
 
@@ -55,6 +56,7 @@ class Options(TypedDict, total=False):
     timeout: float | str | timedelta | None
     labels: dict[str, Any] | None
     once: bool | None
+    at_most_once: bool | None
     model: str | None
     light: bool | None
     vram_mb: int | None
@@ -199,9 +201,9 @@ KINDS: dict[str, OptionKind] = {
     "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "key_mode": KEY_MODE,
     "debounce": DURATION, "debounce_max": DURATION, "project": TEXT, "max_attempts": NUMBER,
     "max_losses": NUMBER, "backoff": BACKOFF,
-    "timeout": DURATION, "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG,
-    "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
-    "notify": NAME,
+    "timeout": DURATION, "labels": DICT, "once": FLAG, "at_most_once": FLAG,
+    "model": NAME, "light": FLAG, "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME,
+    "on_failure": NAME, "expires": DURATION, "notify": NAME,
 }  # fmt: skip
 
 

@@ -27,7 +27,9 @@ FILES = "files"  # the files and folders that its code came from
 MODEL = "model"  # the model it now has, or None; the seconds it took to load
 REUSED = "reused"  # the model that a job needed and that was loaded already
 ORDER_DONE = "order_done"  # ticket of the order; the error, if any
-SAVE = "save"  # ticket of the job; number of the answer; its checkpoint, a JSON text
+# Ticket of the job; number of the answer; its checkpoint, a JSON text, or BEGUN.
+SAVE = "save"
+BEGUN = ""  # instead of a checkpoint: the body of a job that runs at most once is about to begin
 # Ticket of the job; how many bytes its body has streamed, and the last of them: at least those that
 # are new.
 STREAMED = "streamed"
@@ -75,6 +77,7 @@ class Work(NamedTuple):
     created_at: str  # of the run or of the standalone job, as Postgres writes it
     checkpoint: str | None  # what an earlier attempt has saved, a JSON text
     queued_s: float | None  # how long it was queued before the claim
+    at_most_once: bool  # its body begins when the database has stored that it does
     place: tuple[str, str, int]  # the out-root; the database: instance and generation
     server: str | None  # the server of the model as a JSON text; null if the app loads the model
 

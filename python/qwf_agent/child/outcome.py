@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from qwf_agent.app import LONGEST_RETRY_S, PermanentError, Release, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
 from qwf_agent.child.out_folder import OutRootFailed
+from qwf_agent.child.saving import NotBegun
 from qwf_agent.child.tasks import NoSuchTask
 from qwf_agent.llm.errors import Cancelled, ServerLost
 
@@ -170,6 +171,8 @@ def _of_one(error: BaseException, limit: int, gpu: bool, told: str | None) -> Jo
     if isinstance(error, ModelFailed):
         text = f"{text_of(error)}\n{describe(error.__cause__ or error)}"
         return JobOutcome("lost", error=clip(text, limit), detail={"reason": "model"})
+    if isinstance(error, NotBegun):
+        return JobOutcome("lost", error=f"the body did not begin: {error}")
     if isinstance(error, OutRootFailed):
         text = f"{text_of(error)}\n{describe(error.__cause__ or error)}"
         return JobOutcome("lost", error=clip(text, limit), detail={"reason": "out_root"})

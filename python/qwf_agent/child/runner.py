@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from qwf_agent.app import Job
+from qwf_agent.app import Job, PermanentError
 from qwf_agent.app.bodies import Call
 from qwf_agent.child.body import BadOutput, Body, ImportFailed, encode_output
 from qwf_agent.child.cancel import BodyEvents, new_async_events
@@ -36,6 +37,10 @@ NOT_RAISED = (
     " same; end its except with raise, or raise another exception"
 )
 TASK_AT = Work._fields.index("task")
+BATCHED = (
+    "the task runs in batches, so none of its jobs can run at most once: enqueue it without"
+    " at_most_once, or take batch out of the task"
+)
 RESERVED = "files"  # what references to a node mean by it
 
 
@@ -122,6 +127,9 @@ class Runner:
             scoreboard.load(work.ticket)
         self._serve_model(context, work)
         run, hears = self._body(work, context)
+        if work.at_most_once:
+            scoreboard.load(work.ticket)  # the time of the body has not begun
+            self._saver.begin_body(work.ticket)
         before_body()
         scoreboard.start(work.ticket, hears)
         try:
@@ -149,6 +157,8 @@ class Runner:
             self._scoreboard.load(work.ticket)
             context.model = self._model(work.model)
             self._scoreboard.step(work.ticket)
+        if work.at_most_once:
+            await asyncio.to_thread(self._saver.begin_body, work.ticket)
         with context.blaming_the_host(*NO_SPACE), self._arounds([context.job]):
             output = self._output(work, await body.start(context))
         return JobOutcome("completed", output, detail=_detail_of(context))
@@ -159,6 +169,8 @@ class Runner:
         """Run the body of these jobs, of one task and model; `cancelled` says whether the job with
         a ticket was. Raises what the body raises, which ends all of them."""
         first = works[0]
+        if first.at_most_once:  # such a job comes alone
+            raise PermanentError(BATCHED)
         board, save = BatchBoard(self._scoreboard), self._saver.save
         parts = self._events, self._moved, save, self._saver.send_tracked
         contexts = [JobContext(one, board, *parts) for one in works]

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from qwf_agent.child.messages import SAVE, TRACKED, Message
+from qwf_agent.child.messages import BEGUN, SAVE, TRACKED, Message
 from qwf_agent.child.scoreboard import PLACES, SaveAnswer, Scoreboard
 
 FIRST_S, LONGEST_S = 0.0005, 0.02  # waits between two looks at the answer
@@ -19,6 +19,10 @@ BLOCKS = (
     "this would block all other bodies of the event loop: write"
     " await asyncio.to_thread(checkpoint.save, value)"
 )
+
+
+class NotBegun(Exception):
+    """The database has not stored that a body begins, so it does not begin; says why."""
 
 
 class Saver:
@@ -90,12 +94,21 @@ class Saver:
     def save(self, ticket: int, text: str) -> None:
         """Store the checkpoint of a job, and wait until it is committed. Raises ValueError, and
         RuntimeError as `begin` does."""
+        if refusal := self._refusal(ticket, text):
+            raise ValueError(f"the checkpoint was refused: {refusal}")
+
+    def begin_body(self, ticket: int) -> None:
+        """Store that the body of a job that runs at most once begins, and wait until that is
+        committed: nobody else runs it from then on. Raises NotBegun."""
+        if refusal := self._refusal(ticket, BEGUN):
+            raise NotBegun(refusal)
+
+    def _refusal(self, ticket: int, text: str) -> str:
         number, wait_s = self.begin(ticket, text), FIRST_S
         while (answer := self.answer(number)) is None:
             time.sleep(wait_s)
             wait_s = min(wait_s * 2, LONGEST_S)
-        if answer.refusal:
-            raise ValueError(f"the checkpoint was refused: {answer.refusal}")
+        return answer.refusal
 
     def save_beside(self, ticket: int, text: str) -> None:
         """The same for one of many bodies in an event loop: only from another thread, because the

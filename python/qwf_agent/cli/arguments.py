@@ -292,6 +292,10 @@ debounce_max = click.option(
 once = click.option(
     "--once", is_flag=True, default=None, help="The key stays taken after it has ended."
 )
+at_most_once = click.option(
+    "--at-most-once", is_flag=True, default=None,
+    help="Nothing tries its body again by itself once it may have begun.",
+)  # fmt: skip
 delay = click.option(
     "--in",
     "delay",
@@ -354,12 +358,14 @@ def args(what: str, *also: str) -> Callable[[F], F]:
 
 
 def of_retry(command: F) -> F:
-    """Options --from and --latest: which nodes of a run are not reused."""
+    """Options --from, --named and --latest: which nodes of a run are not reused."""
     for option in (
         click.option("--latest", is_flag=True,
                      help="With the definitions of now; what they do not change is reused."),
         click.option("--from", "from_node", metavar="NODE",
                      help="Rerun this node and all after it, completed or not."),
+        click.option("--named", multiple=True, metavar="NODE[,NODE]",
+                     help="It has not run, though it may have: nodes that run at most once."),
     ):  # fmt: skip
         command = option(command)
     return command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
 MAX_SHOWN = 5  # refusals printed one by one
+MAYBE_RUN = """
+select j.id from qwf.job_details j
+where j.id = any (%(jobs)s) and j.begun and j.status in ('failed', 'cancelled') order by j.id
+"""
 LISTED = 1000  # most jobs that retry_jobs and cancel_jobs take at once
 
 MATCHING_JOBS = """
@@ -164,25 +169,28 @@ def retry() -> None:
 @output.json_option
 @addresses.database
 def retry_run(
-    conn: Connection, ids: tuple[int, ...], from_node: str | None, latest: bool, args: str | None,
-    settings: tuple[tuple[str, str], ...], dry_run: bool, yes: bool, as_json: bool, **wanted: Any,
+    conn: Connection, ids: tuple[int, ...], from_node: str | None, named: tuple[str, ...],
+    latest: bool, args: str | None, settings: tuple[tuple[str, str], ...], dry_run: bool, yes: bool,
+    as_json: bool, **wanted: Any,
 ) -> None:  # fmt: skip
     """Retry runs: those given, or all failed ones that match.
 
     Prints first what is reused, what runs again, what is new and what is removed, and why; then
     asks. A clean-up node that has completed is named: what it has undone is not done again unless
-    --from names the first node to do again.
+    --from names the first node to do again. A node that runs at most once and may have run needs
+    --named.
 
     \b
     Example:  qwf retry run 12 --latest --set day=2026-11-26
     """
-    given = {"from_node": from_node, "latest": latest}
+    nodes = ",".join(json.dumps(node) for some in named for node in some.split(","))
+    given = {"from_node": from_node, "latest": latest, "named": f"{{{nodes}}}" if named else None}
     if _by_id(ids, wanted):
         retry_plan.retry(conn, ids, given, settings, args, dry_run=dry_run, yes=yes,
                          as_json=as_json)  # fmt: skip
         return
-    if from_node or args is not None or settings or as_json:
-        raise click.UsageError("--from, --args, --set and --json need the ids of runs")
+    if from_node or named or args is not None or settings or as_json:
+        raise click.UsageError("--from, --named, --args, --set and --json need the ids of runs")
     _require_failed(wanted)
     found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes, latest=latest or None)
@@ -219,6 +227,7 @@ def retry_job(
         raise click.UsageError("--args needs the id of one job" + ", without --dry-run" * dry_run)
     if by_id:
         given = {} if args is None else {"args": arguments.parse_object(args, "--args")}
+        _ask_about_begun(conn, ids, yes)
         for job in ids:
             _retry(conn, yes, job_id=job, **given)
             click.echo(f"job {job} is queued again" + " with new arguments" * bool(given))
@@ -315,6 +324,14 @@ def _retry(conn: Connection, yes: bool, **given: Any) -> Any:
         return connection.call(conn, "retry_job", **given)
     finally:
         connection.loud(conn)
+
+
+def _ask_about_begun(conn: Connection, jobs: Sequence[int], yes: bool) -> None:
+    """Name those of these jobs that run at most once and may have run, and ask."""
+    begun = [str(row["id"]) for row in connection.many(conn, MAYBE_RUN, {"jobs": list(jobs)})]
+    if begun:
+        click.echo(f"note: it may have run: job {', '.join(begun)}", err=True)
+        arguments.confirm("It has not: run it?", yes)
 
 
 def _tell_clean_up(conn: Connection, runs: Sequence[int]) -> None:

@@ -122,6 +122,7 @@ def _job_options(command: arguments.F) -> arguments.F:
         arguments.debounce,
         arguments.debounce_max,
         arguments.once,
+        arguments.at_most_once,
         click.option("--max-attempts", type=click.IntRange(1, arguments.MOST), metavar="N",
                      help="Maximum number of attempts. Default: 1, or 4 for transient failures."),
         click.option("--max-losses", type=click.IntRange(1, arguments.MOST), metavar="N",

@@ -20,6 +20,11 @@ COMMANDS = [
         (r"select qwf\.run_status\((\d+)\)", r"qwf show \1"),
         (rf"select qwf\.retry_run\((\d+), {NAME}\)", r"qwf retry run \1 --from \2"),
         (r"select qwf\.retry_run\((\d+), latest => true\)", r"qwf retry run \1 --latest"),
+        (
+            r"select qwf\.retry_run\((\d+), named => '\{([^'{}]*)\}'\)",
+            r"qwf retry run \1 --named '\2'",
+        ),
+        (r"select qwf\.retry_job\((\d+)\)", r"qwf retry job \1"),
         (r"select qwf\.retry_run\(run, 'step/node'\)", "qwf retry run RUN --from STEP/NODE"),
         (rf"select qwf\.create_limit\({NAME}, (\d+)\)", r"qwf limit create \1 \2"),
         (r"select qwf\.create_limit\(name, more\)", "qwf limit create NAME MORE"),

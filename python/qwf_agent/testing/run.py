@@ -19,7 +19,7 @@ from psycopg.rows import DictRow, dict_row
 from qwf_agent.agent import db
 from qwf_agent.app import App, Model
 from qwf_agent.child.cancel import new_events
-from qwf_agent.child.messages import TRACKED, Message, Work
+from qwf_agent.child.messages import BEGUN, TRACKED, Message, Work
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import JobOutcome, of_exception, render, report
 from qwf_agent.child.runner import Runner
@@ -175,6 +175,7 @@ class _Worker:
             "models": sorted({*tasks.models(), *models}) or None,
             "labels": dict(labels),
             "out_root": str(folder.absolute()),
+            "writes_begun": True,
         }
         self._stack, self._known = stack, json.dumps(known)
         self._workers: dict[str, str] = {}  # by queue
@@ -249,7 +250,8 @@ class _Worker:
             1, job["job_id"], job["run_id"], job["node_id"], job["task"], job["queue"],
             job["attempt"], job["project"], job["out_dir"], texts["labels"],
             job["required_model"], texts["inputs"], job["created_at"].isoformat(),
-            job["checkpoint"] and json.dumps(job["checkpoint"]), job["queued_s"], self._place,
+            job["checkpoint"] and json.dumps(job["checkpoint"]), job["queued_s"],
+            job["at_most_once"], self._place,
             self._servers.get(job["required_model"]),
         )  # fmt: skip
         self._saver.job = job
@@ -303,8 +305,14 @@ class _Saver(Saver):
             return
         _, _, number, text = message
         save, refusal = "select qwf.progress(%s, %s, checkpoint => %s)", ""
+        begin = "select nullif(qwf.progress(%s, %s, begun => true), 'ok') as refusal"
+        place = [self.job["job_id"], self.job["token"]]
         try:
-            self._conn.execute(save, [self.job["job_id"], self.job["token"], text])
+            if text == BEGUN:
+                row = self._conn.execute(begin, place).fetchone()
+                refusal = row["refusal"] or "" if row else ""
+            else:
+                self._conn.execute(save, [*place, text])
         except psycopg.Error as error:
             if not (error.sqlstate or "").startswith("QW"):
                 raise

@@ -272,6 +272,14 @@ def sleeping(seconds: float) -> None:
     time.sleep(seconds)
 
 
+@app.task(at_most_once=True)
+def mailing(file: Path, seconds: float = 0) -> None:
+    """Sends a mail, then sleeps."""
+    with file.open("a") as sent:
+        sent.write("sent\n")
+    time.sleep(seconds)
+
+
 @app.task()
 def telling(file: Path, seconds: float) -> None:
     """Writes its pid, then sleeps."""

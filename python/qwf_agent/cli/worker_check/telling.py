@@ -56,6 +56,21 @@ def checkpoint(kit: Kit) -> str:
 
 
 @check(
+    "at-most-once",
+    about="It is stored that a body begins which runs at most once.",
+    hint="call progress(job_id, token, begun => true) before the body, and begin after ok; or leave"
+    " writes_begun out of info",
+    section="Renew",
+)
+def at_most_once(kit: Kit) -> str:
+    """Run a body that runs at most once."""
+    kit.worker()
+    row = kit.completes(kit.enqueue("check.echo", {}, at_most_once=True))
+    kit.expect(row["begun"], "The job has completed, but it is not stored that it began.")
+    return "It was stored that the body began."
+
+
+@check(
     "live-log",
     about="Who follows a running job sees what it prints.",
     hint="at the payload log ask followed_logs(worker), and call report_log once a second",
@@ -117,4 +132,4 @@ def empty_log(kit: Kit) -> str:
     return "The log is empty."
 
 
-CHECKS = (progress, checkpoint, live_log, kept_log, empty_log)
+CHECKS = (progress, checkpoint, at_most_once, live_log, kept_log, empty_log)
