@@ -34,6 +34,7 @@ NOT_IN_A_SCHEMA = {
     "a cycle": r"cycle: .*|runs are nested more than 8 deep",
     "an id or a name that is there twice": r'".*" (is already the id of|is given twice).*',
     "a name that does not exist": r"there is no (queue|limit|pipeline|workflow|node )?.*",
+    "a limit that a run inside needs, too": r'limit ".*" is inside itself: .*',
     "an option compared with a text": r"the answer to step \".*\" is a whole option, never a text",
     "a reference to what is not upstream": r'(node|step) ".*" is not upstream: add .*',
     "a node that cannot be taken back": (

@@ -27,6 +27,10 @@ COMMANDS = [
         (r"select qwf\.retry_job\((\d+)\)", r"qwf retry job \1"),
         (r"select qwf\.retry_run\(run, 'step/node'\)", "qwf retry run RUN --from STEP/NODE"),
         (rf"select qwf\.create_limit\({NAME}, (\d+)\)", r"qwf limit create \1 \2"),
+        (
+            rf"select qwf\.create_limit\({NAME}, (\d+), keyed => true\)",
+            r"qwf limit create \1 \2 --keyed",
+        ),
         (r"select qwf\.create_limit\(name, more\)", "qwf limit create NAME MORE"),
         (rf"select qwf\.create_queue\({NAME}\)", r"qwf queue create \1"),
         (

@@ -23,7 +23,8 @@ as $$
 declare
   v_next boolean := coalesce(change_job.run_next, false);
 begin
-  perform _qwf.check_change(change_job.queue, change_job.run_at, v_next, change_job.limit_by);
+  perform _qwf.check_change(array[change_job.job_id], change_job.queue, change_job.run_at, v_next,
+    change_job.limit_by);
   if change_job.notify is not null then
     perform _qwf.change_notify(change_job.job_id, change_job.notify);
     if num_nonnulls(change_job.priority, change_job.queue, change_job.run_at,

@@ -24,7 +24,8 @@ declare
   v_changed bigint[];
 begin
   perform _qwf.check_listed(change_jobs.jobs);
-  perform _qwf.check_change(change_jobs.queue, change_jobs.run_at, v_next, change_jobs.limit_by);
+  perform _qwf.check_change(change_jobs.jobs, change_jobs.queue, change_jobs.run_at, v_next,
+    change_jobs.limit_by);
   if num_nonnulls(change_jobs.priority, change_jobs.queue, change_jobs.run_at,
     change_jobs.limit_by) = 0 and not v_next
   then

@@ -37,7 +37,7 @@ begin
     enqueue_run.once, enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels,
     enqueue_run.limit_by, enqueue_run.max_attempts, enqueue_run.backoff);
   v_graph := _qwf.graph_for(enqueue_run.workflow);
-  perform _qwf.check_limits(v_graph);
+  perform _qwf.check_limits(v_graph, array_remove(array[enqueue_run.limit_by], null));
   v_context := (select _qwf.with_defaults(enqueue_run.context, g.inputs)
     from qwf.graphs g where g.id = v_graph);
   perform _qwf.raise_problems('QW005', 'the context does not fit the workflow',

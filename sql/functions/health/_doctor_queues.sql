@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/health/_doctor_queues
--- Purpose: Finds queued jobs that no worker can take, limits that are held, and queues whose limits
---   make claims slow.
+-- Purpose: Finds queued jobs that no worker can take, limits that are held or that their
+--   holders wait for, and queues whose limits make claims slow.
 -- Called by: _doctor_findings.
 
 begin;
@@ -38,6 +38,16 @@ begin
     select row('problem', 'job ' || j.id, format('no live worker can take job %s (%s, queue %s)',
       j.id, j.task, j.queue), format('qwf why %s', j.id))::_qwf.finding
     from qwf.find_unassignable() j));
+  return query
+  select 'problem', 'limit ' || l.name,
+    format('all that hold limit %s wait for a place of it: %s', l.name, s.why),
+    'cancel one of these runs, or let one more of its jobs run: qwf limit create NAME N'
+  from (
+    select distinct j.limit_by as name from qwf.jobs j
+    where j.status = 'running' and j.claimed_by = 'qwf.engine' and j.limit_by is not null) l
+  cross join lateral (select _qwf.why_stuck(l.name) as why offset 0) s
+  where s.why is not null
+  order by l.name;
   return query
   select * from _qwf.first_few(array(
     select row('note', 'limit ' || h.name, format('limit %s is held until %s, by %s', h.name,

@@ -18,8 +18,8 @@ declare
   v_read text[];
   v_unread text[];
 begin
-  perform _qwf.check_limits(p_graph), _qwf.check_from_node(p_run, p_graph, p_from_node),
-    _qwf.refuse_compensation(p_run, p_from_node,
+  perform _qwf.check_limits(p_graph, _qwf.limits_above(p_run.id)),
+    _qwf.check_from_node(p_run, p_graph, p_from_node), _qwf.refuse_compensation(p_run, p_from_node,
       p_graph <> p_run.graph_id or coalesce(p_changes <> '{}', false));
   if jsonb_typeof(p_changes) <> 'object' then
     raise exception using errcode = 'QW005', message = 'invalid context',

@@ -27,8 +27,11 @@ begin
       hint = coalesce(_qwf.did_you_mean(p_name, array(
           select l.name from qwf.limits l where not starts_with(l.name, 'queue:'))) || ' If not, ',
         'correct the name, or ')
-        || format('ask an administrator to create the limit: select qwf.create_limit(%L, 2)',
-          left(p_name, 200));
+        || format('ask an administrator to create the limit: select qwf.create_limit(%s)', case
+          when starts_with(p_name, 'queue:') or strpos(p_name, ':') not between 2 and 200
+              or exists (select from qwf.limits l where l.name = split_part(p_name, ':', 1))
+            then format('%L, 2', left(p_name, 200))
+          else format('%L, 2, keyed => true', split_part(p_name, ':', 1)) end);
   end if;
 end $$;
 

@@ -48,6 +48,10 @@ as $$
   from _qwf.why_full(p_job.limit_by) f (why)
   where f.why is not null
   union all
+  select format('all that hold limit %s wait for a place of it: %s', p_job.limit_by, s.why)
+  from _qwf.why_stuck(p_job.limit_by) s (why)
+  where s.why is not null
+  union all
   select format('limit %s allows %s in any %s, and all are used: the next is allowed at %s', l.name,
     case l.starts when 1 then '1 start' else format('%s starts', l.starts) end, l.per,
     min(t.used_at) + l.per)

@@ -40,7 +40,13 @@ begin
     return query
       select 'args for ' || p.path, p.problem, p.hint
       from _qwf.context_problems(_qwf.graph_for(p_schedule.workflow),
-        _qwf.with_due(p_schedule.args, p_schedule, p_due)) p;
+        _qwf.with_due(p_schedule.args, p_schedule, p_due)) p
+      union all
+      select 'options.limit_by', 'a limit inside itself: ' || i || ' needs it, too',
+        'give the runs another limit_by, or none'
+      from _qwf.limit_inside(_qwf.graph_for(p_schedule.workflow),
+        array[p_schedule.options ->> 'limit_by']) i
+      where i is not null;
   end if;
 end $$;
 
