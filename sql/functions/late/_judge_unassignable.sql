@@ -3,7 +3,8 @@
 -- Guarantees: Once for each job, until it is claimed or ends, or needs something else. Looks at the
 --   first 20 jobs of each queue that somebody serves, and tells of 20 in a look. A job that has
 --   waited for less than a minute is left out, and so is one that a worker could run that stopped a
---   minute ago: it may be starting again.
+--   minute ago: it may be starting again. The engine's own queues, qwf.*, are not judged: an alert
+--   about an alert that nobody can send would be one more of these.
 -- Locks: rows of open_states; the caller has locked the row of _qwf.judged.
 -- Called by: _judge.
 
@@ -32,7 +33,7 @@ begin
       (select left(format('worker %s: %s', f.worker, f.reasons[1]), 500)
       from _qwf.why_unfit(j, p_now) f limit 1) as why
     from qwf.find_unassignable(20) u join qwf.jobs j on j.id = u.id
-    where u.waited >= interval '1 min'
+    where u.waited >= interval '1 min' and j.queue not like 'qwf.%'
       and not exists (
         select from _qwf.open_states o
         where o.kind = 'cannot_run_anywhere' and o.subject = j.id::text)

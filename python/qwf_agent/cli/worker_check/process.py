@@ -96,11 +96,13 @@ class Process:
 
 def environment(queue: str, dsn: str, *, other_server: bool) -> dict[str, str]:
     """The variables of the worker: ours, and where its queue and its database are. What ours say
-    about LISTEN is left out on a server that they do not know."""
+    about LISTEN is left out on a server that they do not know, and so is the project: the jobs of
+    the checks have none."""
     hidden = {
         *PG.values(),
         "PGSERVICE",
         "DATABASE_URL",
+        "QWF_PROJECT",
         *(["QWF_LISTEN_DSN"] if other_server else ()),
     }
     ours = {name: value for name, value in os.environ.items() if name not in hidden}
