@@ -284,3 +284,25 @@ def test_steps_that_wait_for_signals_and_kept_signals_are_listed(visit: Visit, d
     job = db.execute("select job_id from qwf.awaited_signals order by 1 limit 1").fetchone()
     assert job is not None
     assert "did not fit, sent at" in viewer.text(f"/jobs/{job[0]}")
+
+
+def test_what_may_have_run_is_decided_with_its_output(visit: Visit, db: Db) -> None:
+    job = db.execute(
+        "select qwf.enqueue('mail', on_failure => 'ask', at_most_once => true)"
+    ).fetchone()[0]  # type: ignore[index]
+    db.execute("select qwf.finish(c.job_id, c.token, 'lost') from qwf.claim('default', 'w') c")
+    operator = visit("operator")
+    page = operator.text("/inputs")
+    for shown in ("It may have run", "It has run…", "It has not", "with this output"):
+        assert shown in page
+    assert "It has not" in operator.text(f"/inputs/{job}")
+    said = operator.do("answer_job", job_id=job, value='{"has_run": {"receipt": 7}}').text
+    assert "is answered" in said
+    assert db.execute("select status::text, output from qwf.jobs").fetchall() == [
+        ("completed", {"receipt": 7})
+    ]
+    db.execute("select qwf.enqueue('call', at_most_once => true)")
+    db.execute("select qwf.finish(c.job_id, c.token, 'lost') from qwf.claim('default', 'w') c")
+    page = operator.text(f"/jobs/{job + 1}")
+    assert "at most once: it may have run" in page
+    assert "Retry it only if it has not" in page

@@ -294,6 +294,22 @@ def test_a_run_is_retried_and_cancelled(visit: Visit, db: Db) -> None:
     assert "retried" in words(visit("operator").text(f"/runs/{run}?show=history"))
 
 
+def test_what_may_have_run_is_ticked_one_by_one(visit: Visit, db: Db) -> None:
+    define(db, [{"id": "mail", "node": "mail", "at_most_once": True, "on_failure": "continue"},
+                {"id": "log", "node": "log"}])  # fmt: skip
+    run = one(db, "select qwf.enqueue_run('photos')")
+    for outcome in ("lost", "fatal"):
+        report(db, claim(db), outcome)
+    operator = visit("operator")
+    here = f"/runs/{run}?show=retry"
+    text = operator.text(here)
+    assert "may have run. Look whether they have, and tick those that have not." in words(text)
+    (node,) = re.findall(r'type="checkbox" name="named" value="([^"]+)"', text)
+    assert "it may have run" in operator.do("retry_run", run_id=run).text
+    assert "goes on" in operator.do("retry_run", run_id=run, named=node).text
+    assert "at most once" in words(operator.text("/workflows/photos"))
+
+
 def test_a_run_is_retried_from_a_node(visit: Visit, db: Db) -> None:
     define(db, [{"id": "a", "node": "a"}, {"id": "b", "node": "b", "depends_on": ["a"]}])
     run = one(db, "select qwf.enqueue_run('photos')")

@@ -19,7 +19,7 @@ as $$
     'on_failure', nullif(p_node.on_failure, 'fail'), 'run_if', nullif(p_node.run_if, 'compensates'),
     'compensates', to_jsonb(p_node.compensates),
     'may_skip', nullif(coalesce(p_node.skip_if, 'false') <> 'false', false),
-    'delay', p_node.delay,
+    'delay', p_node.delay, 'at_most_once', p_node.at_most_once,
     'repeat', case when p_node.repeat is not null then jsonb_build_object(
       'max', p_node.repeat -> 'max', 'every_s', extract(epoch from _qwf.as_interval(
         p_node.repeat -> 'every'))) end,

@@ -14,6 +14,8 @@ MOST_FACTS = 6
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 FAILURE_WORDS = {
     "retry": ("Retry", "Run it again, with all its tries."),
+    "has_run": ("It has run", "It completes, without an output."),
+    "has_not": ("It has not", "Run it again."),
     "skip": ("Skip", "Go on without it: whatever reads its output reads null."),
     "abort": ("Abort", "Fail it for good, and its run with it."),
 }

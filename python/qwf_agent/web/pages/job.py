@@ -33,7 +33,7 @@ select d.id, d.run_id, d.graph_id, d.node_idx, d.node_id, d.queue, d.task, d.sta
   d.remaining_deps, d.claimed_by, d.host, d.claimed_at, d.lease_expires_at, d.lease_left, d.lease,
   d.progress, d.progress_message, d.beat_at, left(d.last_error, 2000) as error,
   right(d.last_error, 1000) as error_end, d.last_exit_code, d.login, d.acting_for,
-  d.schedule, d.key, d.once, d.labels,
+  d.schedule, d.key, d.once, d.at_most_once, d.begun, d.labels,
   d.created_at, d.queued_at, d.started_at, d.finished_at, qwf.now() as now, d.stop_login,
   d.stop_acting_for, d.stop_at, d.checkpoint_attempt, d.checkpoint_at,
   d.workflow, d.run_status,

@@ -88,6 +88,7 @@ select p.node_id, p.verdict, p.because
 from qwf.retry_plan(
   %(run)s::bigint, %(node)s::text, %(latest)s::boolean, %(context)s::text::jsonb) p
 """
+MAYBE = "; it may have run"  # what a plan says of a node that runs at most once
 MOST_PLANNED = 500  # rows of a plan; those that are not reused come first
 
 
@@ -203,6 +204,7 @@ async def _show_retry(
         "plan": plan[:MOST_PLANNED],
         "planned": [(word, counts[word]) for word in VERDICTS if counts[word]],
         "runs": counts["runs again"] + counts["new"],
+        "maybe": [row["node_id"] for row in plan if MAYBE in (row["because"] or "")][:MOST_PLANNED],
         "left_out": max(len(plan) - MOST_PLANNED, 0),
     }
 

@@ -223,6 +223,7 @@ def _tags(node: Mapping[str, Any]) -> list[str]:
         "limit_by": f"limit {node.get('limit_by')}",
         "requires": ", ".join(f"{key}={value}" for key, value in labels.items()),
         "light": "light",
+        "at_most_once": "at most once",
         "may_skip": "may be skipped",
         "run_if": "runs even if others failed",
         "compensates": f"takes back {', '.join(node.get('compensates') or [])}",

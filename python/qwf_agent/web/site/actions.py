@@ -185,7 +185,10 @@ ACTIONS: dict[str, Action] = {
     "retry_jobs": Action({"jobs": "bigint[]"}, "{ok} of {all} jobs run again"),
     "retry_runs": Action({"runs": "bigint[]"}, "{ok} of {all} runs go on"),
     "retry_run": Action(
-        {"run_id": "bigint", "from_node": "text", "latest": "boolean", "context": "jsonb"},
+        {
+            "run_id": "bigint", "from_node": "text", "latest": "boolean", "context": "jsonb",
+            "named": "text[]",
+        },
         "run {run_id} goes on",
     ),
     "set_alert": Action({"name": "text", "rule": "jsonb"}, "the rule {name} is changed"),
