@@ -315,6 +315,9 @@ def test_run_names_the_nodes_that_no_worker_can_take(
     ]
     db.execute("select qwf.register_worker('box-a', queue) from unnest('{cpu,gpu}'::text[]) queue")
     assert "note:" not in applied("run", "welcome").stderr
+    db.execute("update qwf.workers set project = ''")
+    said = applied("run", "welcome", "--project", "shop").stderr
+    assert "no live worker serves queue gpu for project shop, which node greet/say needs" in said
 
 
 def test_what_lacks_an_option_that_its_task_declares_is_noted_at_once(

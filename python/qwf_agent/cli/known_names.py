@@ -41,12 +41,14 @@ having bool_and(w.models is not null)
 # What the nodes of a run need, each need once, with the first node that has it.
 NEEDED: LiteralString = """
 select n.queue, n.task, n.required_model as model, min(n.node_id) as node,
-  exists (
-    select from qwf.worker_overview f
-    where f.queue = n.queue and f.state not in ('dead', 'stopped')) as served
+  n.project, coalesce(f.served, false) as served, f.served is not null as live
 from qwf.job_details n
+left join lateral (
+  select bool_or(w.project is null or w.project = n.project) as served
+  from qwf.worker_overview w
+  where w.queue = n.queue and w.state not in ('dead', 'stopped')) f on true
 where n.run_id = %s and n.queue not like 'qwf.%%' and n.node_idx is not null
-group by n.queue, n.task, n.required_model
+group by n.queue, n.task, n.required_model, n.project, f.served
 order by min(n.node_idx)
 limit %s
 """
@@ -126,7 +128,9 @@ def note_unable_nodes(conn: Connection, run: int) -> None:
                 _note_unable(conn, queue, {"task": row["task"], "model": row["model"]}, node)
             elif queue not in unserved:
                 unserved.add(queue)
-                _note(f"no live worker serves queue {queue}, which node {node} needs")
+                jobs = f"project {row['project']}" if row["project"] else "jobs without a project"
+                of = f" for {jobs}" if row["live"] else ""
+                _note(f"no live worker serves queue {queue}{of}, which node {node} needs")
 
 
 def _note_unable(
