@@ -1,4 +1,4 @@
-"""What replies of HTTP mean, for everything that sends a request."""
+"""The meaning of HTTP replies, for everything that sends a request."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 -- Purpose: Lists the kinds of events that open an alert, and those that end it.
 -- Guarantees: A kind without ends is over when nothing more happens for the time `within`.
 --   run_ended opens with the status that the rule names; a run that completed ends one that failed.
--- Called by: _alert_problems, _alert_terms, _fold_events.
+-- Called by: _alert_problems, _alert_terms, _fold_events, _send_due.
 
 begin;
 

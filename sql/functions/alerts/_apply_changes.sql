@@ -3,11 +3,12 @@
 --   again; after a good end and nothing bad, an alert closes when its calm time is over.
 -- Guarantees: One statement for all rules and subjects, which finds each alert once, by rule and
 --   key: with "=" and "closed_at is null", statistics of a table that was empty made it read all
---   alerts for each change. Times count from now, not from the event: what got its number late is
---   told, too. An alert opens when more than more_than events have happened within `within`. The
---   first message is due after `for`. One that opens again less than `repeat` after its last
---   message is silent until then, unless it is a question. If an alert is erased or pruned at the same moment, a new one
---   counts the events. A good end never puts off a close; a question has no calm time.
+--   alerts for each change. Times count from now, not from the event: what got its number late
+--   is told, too. An alert opens when more than more_than events have happened within `within`.
+--   The first message is due after `for`. One that opens again less than `repeat` after its last
+--   message is silent until then, unless it is a question. If an alert is erased or pruned at
+--   the same moment, a new one counts the events. A good end never puts off a close; a question
+--   has no calm time.
 -- Locks: the alerts; the caller has locked the row of event_numbers.
 -- Called by: _try_rules.
 

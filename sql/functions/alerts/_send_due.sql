@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/alerts/_send_due
 -- Purpose: Closes the alerts of rules that are over, and sends the messages that are due.
--- Guarantees: What was over before its first message was due sends none. At most 20 messages of a
---   rule open or repeat within an hour; then one of state storm says how many subjects are left, and
---   they wait until the hour is over. What does not fit into the next hour either, and is over,
---   closes when the storm of that hour has counted it: else each hour would tell of older things.
---   Where no good end comes, `within` counts from the first message.
+-- Guarantees: What was over before its first message was due sends none. At most 20 messages of
+--   a rule open or repeat within an hour; then one of state storm says how many subjects are
+--   left, and they wait until the hour is over. What does not fit into the next hour either, and
+--   is over, closes when the storm of that hour has counted it: else each hour would tell of
+--   older things. Where no good end comes, `within` counts from the first message.
 -- Notifies: sleepers of the queue of the messages.
 -- Raises: what the action raises.
 -- Called by: _try_rules.

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/alerts/_try_rules
 -- Purpose: Applies rules to new events, or, without groups of events, sends what is due of them.
--- Guarantees: All rules at once. If one raises, all is undone and each half of them is tried again,
---   down to the one that raises: its error is written to it, and stops nobody. What could not be
---   sent is tried again after a minute, and stays open until then. An error that passes (a deadlock) undoes all of the tick's
---   part, which comes again.
+-- Guarantees: All rules at once. If one raises, all is undone and each half of them is tried
+--   again, down to the one that raises: its error is written to it, and stops nobody. What could
+--   not be sent is tried again after a minute, and stays open until then. An error that passes
+--   (a deadlock) undoes all of the tick's part, which comes again.
 -- Called by: _number_and_match.
 
 begin;
