@@ -45,8 +45,9 @@ select qwf.now(), 'run_ended', 'w', jsonb_build_object('notify', 'r' || n), '{"s
 from generate_series(1, 9) n;
 select qwf.tick();
 select results_eq($$ select split_part(d.says, ';', 1) from qwf.doctor(array['alerts']) d $$, array[
-  'no live agent has receiver zoe', 'no live agent has receiver r1', 'no live agent has receiver r2',
-  'no live agent has receiver r3', 'no live agent has receiver r4', 'and 5 more of that kind'],
+  'no live agent has receiver zoe', 'no live agent has receiver r1',
+  'no live agent has receiver r2', 'no live agent has receiver r3',
+  'no live agent has receiver r4', 'and 5 more of that kind'],
   'the first five that nobody has, those of administrators first');
 
 select * from finish();

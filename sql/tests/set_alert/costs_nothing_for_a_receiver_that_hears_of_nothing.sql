@@ -19,7 +19,7 @@ select pg_temp.happens(null, 100), pg_temp.happens('r', 1);
 create temp table before as select pg_temp.looked() as rows;
 select count(*) from _qwf.number_and_match();
 select cmp_ok(pg_temp.looked() - rows, '<', 100::bigint, 'it looks at a few rules') from before;
-select is((select count(*) from qwf.alert_messages), 2001::bigint, 'who hears of something is told');
+select is((select count(*) from qwf.alert_messages), 2001::bigint, 'who hears of it is told');
 select results_eq('select receiver, rules from qwf.receiver_overview',
   $$ values ('ops', '{z}'::text[]) $$, 'the list of receivers is short');
 select qwf_test.travel('1 s'), _qwf.number_and_match();

@@ -57,7 +57,8 @@ select qwf_test.travel('1 day'), qwf.tick();
 select results_eq('select pg_temp.told()', array['own open 1'],
   'no tick came between: it was due before it was over');
 select qwf.tick();
-select results_eq('select pg_temp.told()', array['own open 1', 'own resolved 1'], 'which is told next');
+select results_eq('select pg_temp.told()', array['own open 1', 'own resolved 1'],
+  'which is told next');
 select qwf.set_alert('own', '{"when": ["question_asked"], "do": {"task": "page"}}');
 select qwf.enqueue('ask');
 create temp table asked as select max(id) as job from qwf.jobs;
