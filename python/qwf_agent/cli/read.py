@@ -136,7 +136,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
     for line in drawing.earlier_tries(drawing.visible_values(tries), status["run"]):
         output.show(line)
     output.show(Text(f"started{drawing.made_by(status['run'])}", "bright_black"))
-    retry_plan.show_taken_back(conn, run)
+    retry_plan.show_taken_back(conn, run, status["run"]["status"])
     for node in status["nodes"]:
         if node["status"] == "failed":
             hint = f"why {node['node_id']} failed: qwf job {node['job_id']}"

@@ -19,9 +19,9 @@ select p.node_id, p.verdict, p.because
 from qwf.retry_plan(%(run_id)s, %(from_node)s, %(latest)s, %(context)s::jsonb) p
 """
 TAKEN_BACK = """
-select c.takes_back, min(c.node_id) as by
+select c.takes_back, min(c.node_id) filter (where c.taken_back) as by
 from qwf.compensations c
-where c.run_id = %(run)s and c.taken_back
+where c.run_id = %(run)s and c.done
 group by c.takes_back
 order by c.takes_back
 """
@@ -63,12 +63,16 @@ def retry(
             click.echo(f"run {call['run_id']} goes on: {_nodes(count)} to run")
 
 
-def show_taken_back(conn: Connection, run: int) -> None:
-    """Print what compensation nodes have taken back: a retry of the run runs it again. A login that
-    may not read it is told nothing."""
+def show_taken_back(conn: Connection, run: int, status: str) -> None:
+    """Print what compensation nodes have taken back: a retry of the run runs it again; and what a
+    run that ended badly has done and nobody took back. A login that may not read it is told
+    nothing."""
     for one in connection.readable(conn, TAKEN_BACK, {"run": run}):
-        line = f"{one['takes_back']} was taken back by {one['by']}: a retry runs it again"
-        output.show(Text(line, "bright_black"))
+        if one["by"] is not None:
+            line = f"{one['takes_back']} was taken back by {one['by']}: a retry runs it again"
+            output.show(Text(line, "bright_black"))
+        elif status in ("failed", "cancelled"):
+            output.show(Text(f"{one['takes_back']} was done and is not taken back", "red"))
 
 
 def _parameters(call: Mapping[str, Any]) -> dict[str, Any]:

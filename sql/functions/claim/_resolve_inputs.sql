@@ -47,7 +47,9 @@ begin
         v_node := v_refs[v_next];
         v_began := qwf.now();
         if v_node.has_refs then
-          v_found := _qwf.resolve(v_node.inputs, (select s.scope
+          v_found := _qwf.resolve(v_node.inputs, (select case when v_node.compensates is null
+              then s.scope else s.scope || _qwf.done_of_maps(
+                v_jobs[v_next].run_id, v_node.graph_id, v_node.compensates) end
             from _qwf.scope(v_jobs[v_next].run_id, v_node.ref_nodes, v_node.ref_files,
               v_node.reads_run) s));
           v_jobs[v_next].inputs := v_found.value;

@@ -20,6 +20,7 @@ begin
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
     select e.finished_at, e.id, _qwf.end_kind(e.status, e.parent_id), e.workflow,
       _qwf.run_ended(e.status, e.started_at, e.finished_at, e.error, e.parent_id)
+        || _qwf.not_taken_back(e.id, e.status)
     from ended e
   )
   select array_agg(e.id) filter (where e.parent_id is not null) into v_reported from ended e;

@@ -42,8 +42,9 @@ begin
   end if;
   update qwf.jobs t set status = 'cancelled', retries = t.retries + 1, output = null
   from qwf.compensations c
-  where c.run_id = any (v_runs) and c.job_id = any (v_failed) and t.id = c.takes_back_job
-    and t.status = 'completed';
+  where c.run_id = any (v_runs) and c.job_id = any (v_failed) and t.status = 'completed'
+    and (t.id = c.takes_back_job or t.parent_id = c.takes_back_job and c.done and exists (
+      select from qwf.jobs m where m.id = c.takes_back_job and m.status <> 'completed'));
   perform _qwf.reset_nodes(v_failed, 'skipped');
 end $$;
 

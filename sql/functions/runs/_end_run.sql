@@ -58,6 +58,7 @@ begin
     insert into _qwf.event_log (at, run_id, kind, subject, detail)
     select w.finished_at, w.id, _qwf.end_kind(w.status, w.parent_id), w.workflow,
       _qwf.run_ended(w.status, w.started_at, w.finished_at, w.error, w.parent_id)
+        || _qwf.not_taken_back(w.id, w.status)
     from written w
     where w.finished_at is not null
   )

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/runs/_has_completed
--- Purpose: True if one of the named nodes of a run has completed.
+-- Purpose: True if one of the named nodes of a run has completed, or an element of one that is a
+--   map, however the map ended.
 -- Called by: _open_guarded, _refuse_compensation.
 
 begin;
@@ -10,7 +11,9 @@ as $$
   select exists (
     select from qwf.graph_nodes n
     join qwf.jobs j on j.run_id = p_run and j.node_idx = n.idx
-    where n.graph_id = p_graph and n.node_id = any (p_nodes) and j.status = 'completed')
+    where n.graph_id = p_graph and n.node_id = any (p_nodes) and (j.status = 'completed'
+      or j.elements is not null and n.repeat is null and exists (
+        select from qwf.jobs e where e.parent_id = j.id and e.status = 'completed')))
 $$;
 
 commit;

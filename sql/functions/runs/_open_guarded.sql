@@ -4,7 +4,7 @@
 -- Guarantees: A node that is skipped does not wait; one that waits is scheduled once, and opened
 --   when _promote_due finds it due. A reference that cannot be resolved, or that raises, fails only
 --   that node, with QW004; with on_failure ask a person decides. A compensation node is skipped if
---   nothing that it takes back has completed. Only a map and a delay write in the subtransaction of
+--   nothing that it takes back has completed; of a list it takes back what is not null. Only a map and a delay write in the subtransaction of
 --   their node.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
@@ -31,7 +31,7 @@ begin
     select j.id, j.run_id, j.elements,
       case when j.run_at is null or j.run_at = r.run_at then n.delay end as delay,
       n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
-      n.reads_run, n.compensates is not null
+      n.reads_run, n.graph_id, n.compensates, n.compensates is not null
         and not _qwf.has_completed(j.run_id, n.graph_id, n.compensates) as idle
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
     join qwf.runs r on r.id = j.run_id
@@ -52,6 +52,10 @@ begin
       v_map := null;
       select s.scope into v_scope
       from _qwf.scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files, v_node.reads_run) s;
+      if v_node.compensates is not null then
+        v_scope := v_scope
+          || _qwf.done_of_maps(v_node.run_id, v_node.graph_id, v_node.compensates);
+      end if;
       v_skip := _qwf.resolve(coalesce(v_node.skip_if, 'false'), v_scope);
       if v_skip.error is null and not _qwf.is_true(v_skip.value) and v_node.delay is not null then
         v_delay := _qwf.delay_end(v_node.delay, v_scope);
@@ -64,6 +68,11 @@ begin
           v_asked.value := _qwf.without_null_options(v_node.input_spec, v_asked.value);
           v_asked := _qwf.named_signal(v_asked);
         elsif v_node.map is not null and v_asked.error is null then
+          if v_node.compensates is not null then  -- for what was done only
+            v_asked.value := case when jsonb_typeof(v_asked.value) = 'array'
+              then jsonb_path_query_array(v_asked.value, '$[*] ? (@ != null)')
+              else v_asked.value end;
+          end if;
           v_map := _qwf.expand_map(v_node.id, v_asked.value, v_scope);
         end if;
       end if;

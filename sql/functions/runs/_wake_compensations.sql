@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/runs/_wake_compensations
 -- Purpose: Wakes the compensation nodes of a run that begins to end badly: those of nodes that have
---   completed, or that may complete because their bodies still run or are about to.
+--   completed, or that may complete because their bodies still run or are about to; of a map its
+--   elements count.
 -- Guarantees: Returns what that changes in the counters of the run; null: there is nothing to take
 --   back, or the end of the run was decided before. A node waits for what follows from the nodes
 --   that it takes back: for each that has not ended, and for each whose end is yet to be subtracted
@@ -39,7 +40,11 @@ begin
         select from qwf.graph_nodes t
         join qwf.jobs d on d.run_id = r.id and d.node_idx = t.idx
         where t.graph_id = r.graph_id and t.node_id = any (n.compensates)
-          and d.status not in ('blocked', 'skipped', 'failed', 'cancelled')));
+          and (d.status not in ('blocked', 'skipped', 'failed', 'cancelled')
+            or d.elements is not null and t.repeat is null and exists (  -- a map
+              select from qwf.jobs e
+              where e.parent_id = d.id
+                and e.status not in ('blocked', 'skipped', 'failed', 'cancelled')))));
   if v_woken = '{}' then
     return null;
   elsif p_waits then

@@ -20,14 +20,24 @@ class Compensations(State):
 
     def _has_undone(self, run: Run, job: Job) -> bool:
         """Return True if there is something for a compensation node to take back."""
-        return any(target.status == "completed" for target in self._targets(run, job))
+        return any(self._is_done(target) for target in self._targets(run, job))
+
+    def _is_done(self, job: Job) -> bool:
+        """Return True if it has completed, or an element of it if it is a map."""
+        return "completed" in self._states(job)
+
+    def _states(self, job: Job) -> set[str]:
+        is_map = job.elements is not None and job.node.repeat is None
+        elements = [self.jobs[job_id].status for job_id in job.elements or []] if is_map else []
+        return {job.status, *elements}
 
     def _to_wake(self, run: Run) -> list[Job]:
         """Those that sleep, of nodes that completed or may yet complete."""
         idle = {"blocked", "skipped", "failed", "cancelled"}
         return [
             job for job in self._compensations(run)
-            if job.status == "skipped" and {one.status for one in self._targets(run, job)} - idle
+            if job.status == "skipped"
+            and set().union(*(self._states(one) for one in self._targets(run, job))) - idle
         ]  # fmt: skip
 
     def _wake_compensations(self, run: Run) -> bool:
@@ -100,7 +110,11 @@ class Compensations(State):
             self.touched.add(below.id)
             for job in self._failed_compensations(below):
                 for target in self._targets(below, job):
-                    if target.status == "completed":
-                        target.status, target.output = "cancelled", None
+                    parts = [target]
+                    if target.status != "completed" and self._is_done(target):
+                        parts += [self.jobs[job_id] for job_id in target.elements or []]
+                    for part in parts:
+                        if part.status == "completed":
+                            part.status, part.output = "cancelled", None
                 self._renew(job)
                 job.status, job.output, job.finished_at = "skipped", None, self.now

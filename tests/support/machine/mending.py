@@ -125,7 +125,7 @@ class Mending(State):
         if job.elements is None or job.node.name == name:
             return False
         undone = [one for one in self._compensations(run) if one.status == "completed"]
-        if job.status == "completed" and any(job in self._targets(run, one) for one in undone):
+        if self._is_done(job) and any(job in self._targets(run, one) for one in undone):
             return False
         if any(self.jobs[run.nodes[before]] in again for before in job.node.after):
             return False
@@ -163,7 +163,7 @@ class Mending(State):
         names = {job.node.name for job in jobs if job.status in ("failed", "cancelled")}
         for job in undo.values():
             if job.status == "completed":
-                done = [one for one in self._targets(run, job) if one.status == "completed"]
+                done = [one for one in self._targets(run, job) if self._is_done(one)]
                 names |= {target.node.name for target in done}
         names |= set(changed)
         if name is not None:
