@@ -23,7 +23,7 @@ select qwf_test.attempt('s/charge[0]', output => '{"of": 1}');
 select qwf_test.attempt('s/charge[1]', 'fatal');
 select is(qwf_test.work(), 1, 'of a map that failed it takes back the element that completed');
 select is(qwf_test.nodes(), 's/charge failed, s/ship cancelled, s/refund completed, '
-  's/charge[0] completed, s/charge[1] failed, s/refund[0] completed', 'and no other');
+  's/charge[0] completed, s/refund[0] completed, s/charge[1] failed', 'and no other');
 select is_empty('select * from qwf.check_invariants()', 'the run is healthy');
 
 -- a run of a step takes back what is its own; the run above takes back the step
