@@ -65,8 +65,37 @@ RETRIED_IN_LINE = [
     ("meddle", {"act": "retry_run", "number": 0, "which": 2}),
 ]
 
+# A job that runs at most once.
+ONCE = (
+    "enqueue",
+    {
+        "task": "t",
+        "key": None,
+        "once": False,
+        "wait": None,
+        "attempts": 3,
+        "backoff": None,
+        "priority": 50,
+        "limit": None,
+        "on_failure": "once",
+        "expires": None,
+        "needs": (None, None, {}),
+    },
+)
+
 # Bugs that few sequences find: the workflow, and the steps of a sequence that does.
 WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
+    "what may have run is tried again": (
+        "loose",
+        [
+            *(ONCE, ("claim", {"worker": 0, "count": 1, "lease": None})),
+            ("finish", {"bodies": [(0, "lost", None)], "jam": False}),
+        ],
+    ),
+    "what runs at most once is claimed ahead": (
+        "loose",
+        [ONCE, ONCE, ("claim", {"worker": 0, "count": 5, "lease": None})],
+    ),
     "a worker that is off is handed jobs": (
         "loose",
         [

@@ -14,10 +14,20 @@ BUGS = {
         "j.id = r.job_id and j.token = r.token",
         "j.id = r.job_id and j.token is not null",
     ),
+    "what may have run is tried again": (
+        "_qwf.may_have_run",
+        "when 'lost' then true",
+        "when 'lost' then false",
+    ),
+    "what runs at most once is claimed ahead": (
+        "_qwf.supersede",
+        "where p.rare and p.id <> all (coalesce",
+        "where false and p.id <> all (coalesce",
+    ),
     "a release is counted": (
         "_qwf.transition",
-        "(p_outcome = 'lost')::int",
-        "(p_outcome in ('lost', 'released'))::int",
+        "(p_outcome in ('lost', 'maybe_run'))::int",
+        "(p_outcome in ('lost', 'maybe_run', 'released'))::int",
     ),
     "skips do not cascade": (
         "_qwf.sort_events",

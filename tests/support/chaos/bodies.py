@@ -64,6 +64,14 @@ def work(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
     return body.ends()
 
 
+@app.task(at_most_once=True)
+def mail(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
+    """Must not begin twice."""
+    body = Body(job)
+    time.sleep(seconds)
+    return body.ends()
+
+
 @app.task(concurrency=8)
 async def beside(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
     """Runs beside others in one process, which faults end for all of them."""

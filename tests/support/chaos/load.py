@@ -25,8 +25,8 @@ PACED = "paced"  # has a rate, too: no oracle judges it while clocks step, but i
 KEYED, KEYS = "customer", ("acme", "bob")  # as many of each key of this one
 BACKLOG = 60  # jobs and nodes that have not ended, at which producers wait
 PAUSE_S = 0.25
-FIRST = 5  # every run has these and a run, not cancelled
-FIRST_TASKS = {2: "work", 3: "write", 4: "train", 5: "pause"}
+FIRST = 6  # every run has these and a run, not cancelled
+FIRST_TASKS = {2: "work", 3: "write", 4: "train", 5: "pause", 6: "mail"}
 PATIENT = {"max_attempts": 10000, "backoff": [0.2, 0.5]}  # no fault is to fail a job for good
 PIPELINES: list[dict[str, Any]] = [
     {"name": "parts",
@@ -84,7 +84,8 @@ SETTINGS = {
 ENQUEUE = """
 select qwf.enqueue(%(task)s, %(args)s, queue => 'default', key => %(key)s, once => true,
   labels => %(labels)s, limit_by => %(limit_by)s, priority => %(priority)s,
-  run_at => qwf.now() + %(after)s::interval, max_attempts => 10000, backoff => '[0.2, 0.5]') as id
+  run_at => qwf.now() + %(after)s::interval, max_attempts => 10000, backoff => '[0.2, 0.5]',
+  at_most_once => %(task)s::text = 'mail') as id
 """
 DOCUMENTS, DEBOUNCE = ("left", "right"), "0.5 s"
 EDIT = f"""
@@ -203,7 +204,7 @@ class Producer(Client):
             return ENQUEUE_RUN, {"key": f"r-{self._number}"}
         task = dice.choice(
             ["work"] * 4
-            + ["beside", "together", "doubtful"] * 2
+            + ["beside", "together", "doubtful", "mail"] * 2
             + ["write", "train"]
             + ["pause"] * 3
         )

@@ -76,7 +76,8 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
         "select id, run_id, node_id, task, status::text, key, labels, output, attempt, failures,"
         " losses, retries, limit_by, parent_id, elements, schedule,"
         " input_spec is not null as asked,"
-        " coalesce(starts_with(last_error, 'superseded by job'), false) as superseded from qwf.jobs"
+        " coalesce(starts_with(last_error, 'superseded by job'), false) as superseded,"
+        " coalesce(starts_with(last_error, 'it may have run'), false) as maybe from qwf.jobs"
     )
     attempts = (
         "select job_id, attempt, outcome, reason, token::text, worker from qwf.attempt_overview"
@@ -149,6 +150,8 @@ def everything_ended_as_it_should(evidence: Evidence) -> Iterator[str]:
             continue  # nothing was left to take back
         wanted = row["id"] in jobs or row["run_id"] in runs or row["superseded"]
         wanted = wanted or _is_not_needed(evidence, row)
+        if row["task"] == "mail" and row["status"] == "failed" and row["maybe"]:
+            continue
         if row["status"] != "completed" and not (wanted and row["status"] in OVER):
             yield f"job {row['id']} ({row['task']}) is {row['status']}"
 
@@ -290,7 +293,8 @@ def bodies_overlap_only_after_a_lapse(evidence: Evidence) -> Iterator[str]:
 def losses_are_counted(evidence: Evidence) -> Iterator[str]:
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     for row in evidence.attempts:
-        counts[row["job_id"]][row["outcome"]] += 1
+        maybe = row.get("reason") == "maybe_run"
+        counts[row["job_id"]]["lost" if maybe else row["outcome"]] += 1
     for job, row in evidence.jobs.items():
         if row["retries"]:
             continue  # counts from 0 again
@@ -298,6 +302,18 @@ def losses_are_counted(evidence: Evidence) -> Iterator[str]:
         failures = found["error"] + found["tempfail"] + found["fatal"]
         if row["losses"] != found["lost"] or row["failures"] != failures:
             yield f"job {job}: {row['losses']} losses, {row['failures']} failures, {dict(found)}"
+
+
+def a_mail_is_sent_at_most_once(evidence: Evidence) -> Iterator[str]:
+    """A body that runs at most once has begun once, if its job completed or may have run; and once
+    at most whatever became of it."""
+    begun = Counter(one["job"] for one in evidence.begun() if one["task"] == "mail")
+    for job, count in begun.items():
+        if count > 1:
+            yield f"job {job} began {count} times"
+    for row in evidence.jobs.values():
+        if row["task"] == "mail" and row["status"] == "completed" and not begun[row["id"]]:
+            yield f"job {row['id']} completed, and never began"
 
 
 def a_limit_holds(evidence: Evidence) -> Iterator[str]:
@@ -507,6 +523,7 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "a body is a recorded attempt, unless a crash lost its claim": a_body_is_an_attempt,
     "bodies of a job overlap only after its lease lapsed": bodies_overlap_only_after_a_lapse,
     "losses and failures are those of the attempts": losses_are_counted,
+    "no body that runs at most once began twice": a_mail_is_sent_at_most_once,
     "a limit holds": a_limit_holds,
     "the last acknowledged edit of a document has run": the_last_edit_has_run,
     "a body that saved goes on from there": a_body_that_saved_goes_on_from_there,

@@ -43,11 +43,18 @@ class Attempts(State):
         held = [job for job in held if job.worker == worker and job.id not in self.locked_jobs]
         self._conclude([Report(job.id, str(job.token), "released", error="off") for job in held])
 
-    def progress(self, token: str) -> str:
+    def progress(self, token: str, begun: bool) -> str:
         job = self._holder(token)
         if job is None:
             return "lost"
-        return "cancel" if self._stopped(job) else "ok"
+        lapsed = job.lease_until is not None and job.lease_until < self.now
+        if begun and job.begun is False and lapsed:
+            return "lost"
+        if self._stopped(job):
+            return "cancel"
+        if begun and job.begun is not None:
+            job.begun = True
+        return "ok"
 
     def finish_many(self, reports: list[Report]) -> list[tuple[int, str, bool]]:
         """Job, verdict and whether consequences were left, for each report."""
@@ -103,7 +110,8 @@ class Attempts(State):
         job.attempts.append(report.outcome)
         outcome = report.outcome
         job.failures += outcome in ("error", "tempfail", "fatal")
-        job.losses += outcome == "lost"
+        maybe = job.begun is True and outcome in ("lost", "released")
+        job.losses += outcome == "lost" or maybe
         if outcome == "lost" and job.worker in self.workers:
             job.avoids = (self.workers[job.worker].host, self.now + AVOID)
         if outcome == "completed":
@@ -111,11 +119,14 @@ class Attempts(State):
             self._close(job, "completed")
             job.output, job.failed = report.output, False
             return
-        if outcome != "released" or report.error is not None:
+        if outcome != "released" or report.error is not None or maybe:
             job.failed = True
+        final = outcome == "fatal" or maybe or (job.begun is True and outcome == "error")
+        if job.begun and (outcome == "tempfail" or (outcome == "released" and not maybe)):
+            job.begun = False
         if outcome == "cancelled" or stopped:
             self._close(job, "cancelled")
-        elif outcome == "fatal" or self._spent(job, outcome):
+        elif final or self._spent(job, outcome):
             self._fail(job)
         elif outcome in ("lost", "released"):
             self._queue(job, front=True)

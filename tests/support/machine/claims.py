@@ -42,12 +42,17 @@ class Claims(State):
             return []
         free = self._claimable(queue, worker)
         came = list(tokens)  # among equals, the choice is the database's
-        free.sort(key=lambda j: (j.id not in picked, came.index(j.id) + 1 if j.id in came else 0))
+        free.sort(
+            key=lambda j: (
+                j.id not in picked, came.index(j.id) + 1 if j.id in came else 0, j.begun is None,
+            )
+        )  # fmt: skip
         self._put_in_order(free, self.workers.get(worker))
         if any(":" in (job.node.limit or "") for job in free):
             taken = self._in_turns(free, max_jobs, picked, came)
         else:
             taken = self._in_order(free, max_jobs)
+        taken = self._not_ahead(taken)
         self._supersede(taken)
         require(picked == {j.id for j in taken}, "what is claimed", picked, [j.id for j in taken])
         handed = []
@@ -55,6 +60,9 @@ class Claims(State):
             job.attempt += 1
             job.run_next = False
             job.worker = worker
+            if job.begun is not None:  # without writes_begun, the claim begins it
+                known = self.workers.get(worker)
+                job.begun = known is None or not known.writes_begun
             self._start(job)
             try:
                 inputs = self._resolved(job)
@@ -75,6 +83,12 @@ class Claims(State):
             handed.append((job.id, job.attempt, inputs))
         return handed
 
+    def _not_ahead(self, taken: list[Job]) -> list[Job]:
+        """Of what runs at most once the worker gets one, unless it begins a job of a rate."""
+        room = max(1 - sum(map(has_rate, taken)), 0)
+        once = [job for job in taken if job.begun is not None and not has_rate(job)]
+        return [job for job in taken if job not in once[room:]]
+
     def _in_order(self, free: list[Job], max_jobs: int) -> list[Job]:
         """The first ones that the limits leave room for."""
         taken: list[Job] = []
@@ -90,10 +104,13 @@ class Claims(State):
         knows. Priority comes before turns."""
         ours = sorted((j for j in free if j.id in picked), key=lambda j: [*came, j.id].index(j.id))
         taken = self._in_order(ours, max_jobs)
+        dropped = [job for job in free if job not in taken and job.begun is not None]
         for left in [job for job in free if job not in taken]:
-            if not self._has_room(left, taken):
+            if left in dropped or not self._has_room(left, taken):
                 continue
-            require(len(taken) == max_jobs, "what has room is claimed", left.id, picked)
+            require(
+                len(taken) + len(dropped) >= max_jobs, "what has room is claimed", left.id, picked
+            )
             for job in taken:
                 rank, other = (not left.run_next, left.priority), (not job.run_next, job.priority)
                 require(other <= rank, "priority comes before turns", left.id, job.id)

@@ -27,7 +27,7 @@ class Enqueueing(State):
         if holder is not None:
             return holder
         job = Job(self._fresh(got, self.jobs), "queued", node.name, "cpu", priority, node=node)
-        job.key, job.once = key, once
+        job.key, job.once, job.begun = key, once, False if node.at_most_once else None
         self._enter(job, run_at)
         if expires is not None:
             job.expires_at = max(run_at or self.now, self.now) + expires

@@ -32,7 +32,8 @@ class Mending(State):
             (job for job in ended if job.run is None),
             key=lambda job: (job.task, job.key is None, job.key or "", job.id),
         ):
-            verdicts[job.id] = _word(self.retry_job(job.id) or "retried")
+            answer = WRONG_STATE if job.begun else self.retry_job(job.id)
+            verdicts[job.id] = _word(answer or "retried")
         nodes: dict[int, list[int]] = {}
         for job in ended:
             if job.run is not None:

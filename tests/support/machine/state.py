@@ -103,6 +103,7 @@ class Worker:
     model: str | None = None  # the one that is loaded
     stopped: bool = False
     slots: int = 1
+    writes_begun: bool = False
 
     def is_better(self, other: Worker) -> bool:
         """Return True if a packed queue prefers it."""
@@ -140,6 +141,7 @@ class Job:
     attempt: int = 0
     failures: int = 0
     losses: int = 0
+    begun: bool | None = None  # whether its body may have; None: an ordinary job
     run_next: bool = False
     place: tuple[Any, ...] = ()  # when it became queued; equal ones are in any order
     queued_at: datetime | None = None  # when it last became queued
@@ -364,5 +366,6 @@ class State:
 
     def _renew(self, job: Job) -> None:
         job.failures = job.losses = 0
+        job.begun = None if job.begun is None else False
         job.failed = job.wanted_dead = job.stuck = False
         job.finished_at = job.run_at = job.expires_at = job.avoids = None

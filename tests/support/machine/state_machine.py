@@ -95,7 +95,7 @@ select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.la
 SAME_CHANCE = "select setseed(0)"  # the same steps lead to the same waits, also when replayed
 JOBS = """
 select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attempt, j.failures,
-  j.losses, j.token::text, j.lease_expires_at,
+  j.losses, j.begun, j.token::text, j.lease_expires_at,
   case when j.status = 'blocked' then j.remaining_deps end,
   case when j.status = 'running' then j.claimed_by end,
   j.output, case when j.status <> 'cancelled' then j.last_error is not null end,
@@ -166,7 +166,7 @@ class Session:
         for job_id, row in found.items():
             job = model.jobs[job_id]
             if job.queue == ENGINE and job.status == row[2] == "running":
-                job.token, job.lease_until = row[9:11]
+                job.token, job.lease_until = row[10:12]
             wanted = (
                 job_id,
                 job.run,
@@ -177,6 +177,7 @@ class Session:
                 job.attempt,
                 job.failures,
                 job.losses,
+                job.begun,
                 job.token,
                 job.lease_until,
                 len(job.missing) if job.status == "blocked" else None,
@@ -269,7 +270,7 @@ INFO: list[Json] = [  # what workers say about themselves
     {},
     {"labels": FAST},
     {"labels": FAST, "rank": -1},
-    {"labels": FAST, "slots": 3},
+    {"labels": FAST, "slots": 3, "writes_begun": True},
     {"tasks": ["t"], "vram_mb": 50},
     {"models": ["m"], "current_model": "m"},
     {"models": ["m", "n"], "current_model": "n", "vram_mb": 200, "labels": FAST},
@@ -420,7 +421,7 @@ class Machine(RuleBasedStateMachine):
             + ["one", "two", "calls"] * 2
             + ["three", "customer:a", "customer:b", "host:a", "host:a", "host:b"]
         ),
-        on_failure=st.sampled_from(["fail", "ask"]),
+        on_failure=st.sampled_from(["fail", "ask", "once"]),
         expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
         needs=st.sampled_from([(None, None, {})] * 3 + NEEDS),
     )
@@ -449,7 +450,8 @@ class Machine(RuleBasedStateMachine):
                 max_attempts=attempts,
                 backoff=backoff,
                 limit=limit,
-                on_failure=on_failure,
+                on_failure="ask" if on_failure == "ask" else "fail",
+                at_most_once=on_failure == "once",
                 model=model,
                 vram=vram,
                 requires=requires,
@@ -646,8 +648,10 @@ class Machine(RuleBasedStateMachine):
             wanted: Any = main.model.heartbeat(name, tokens, lease, loaded)
             require(got == wanted, "heartbeat answers", got, wanted)
             for token in tokens[:1]:
-                got = main.one("select qwf.progress(%s, %s, 0.5, 'half')", known[token], token)
-                wanted = main.model.progress(token)
+                begun = len(some) % 2 == 1
+                query = "select qwf.progress(%s, %s, 0.5, 'half', begun => %s)"
+                got = main.one(query, known[token], token, begun)
+                wanted = main.model.progress(token, begun)
                 require(got == wanted, "progress answers", got, wanted)
 
     # people
@@ -1006,10 +1010,11 @@ def enqueue(
     got = s.one(
         "select qwf.enqueue(%s, queue => 'cpu', key => %s, once => %s, run_at => %s,"
         " max_attempts => %s, backoff => %s, priority => %s, limit_by => %s, on_failure => %s,"
-        " expires => %s, model => %s, vram_mb => %s, requires => %s)",
+        " expires => %s, model => %s, vram_mb => %s, requires => %s, at_most_once => %s)",
         *(node.name, key, once, run_at, node.max_attempts, node.backoff and Jsonb(node.backoff)),
         *(priority, node.limit, node.on_failure, expires, node.model, node.vram),
         Jsonb(node.requires),
+        node.at_most_once,
     )
     wanted = s.model.enqueue(node, key, once, run_at, priority, expires, got)
     require(got == wanted, "enqueue answers", got, wanted)
@@ -1182,6 +1187,7 @@ def worker_saying(host: str, now: datetime, info: Json) -> Worker:
         info.get("rank", 0) < 0,
         info.get("current_model"),
         slots=info.get("slots", 1),
+        writes_begun=info.get("writes_begun", False),
     )
 
 

@@ -40,6 +40,7 @@ class Node:
     requires: Json = field(default_factory=dict)
     max_attempts: int | None = None
     max_losses: int | None = None
+    at_most_once: bool = False
     backoff: Json = None
 
     @property
