@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/questions/_expire_inputs
 -- Purpose: Ends questions that nobody answered in time (question), or waits for a signal (signal).
 -- Guarantees: The default of a question becomes its answer; without a default the node
---   fails. Leaves a question whose run is locked to the next call; one that cannot be expired does
---   not stop the others.
+--   fails. Leaves a question whose run is locked to the next call, and those of an overdue run: it
+--   fails. One that cannot be expired does not stop the others.
 -- Locks: runs that nobody has locked; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _tick_part.
@@ -32,6 +32,7 @@ begin
     select j.id
     from qwf.waits w join qwf.jobs j on j.id = w.job_id join qwf.runs r on r.id = j.run_id
     where w.kind = p_kind and w.at <= v_now
+      and (r.deadline_at <= v_now and r.ending is null) is not true  -- it is about to fail
     order by w.at
     limit p_max_inputs
     for no key update of r skip locked

@@ -84,6 +84,7 @@ class Passing(State):
             and job.expires_at is not None
             and job.expires_at <= self.now
             and job.run not in self.locked_runs
+            and not self._is_overdue(self.runs[job.run])
         ]
         count = 0
         for job in sorted(due, key=lambda job: (job.expires_at, job.id)):
@@ -113,15 +114,15 @@ class Passing(State):
             self._close(job, "cancelled")
         return len(due)
 
+    def _is_overdue(self, run: Run) -> bool:
+        late = run.deadline is not None and run.deadline <= self.now
+        return late and run.live and run.ending is None
+
     def fail_overdue_runs(self) -> int:
         due = [
             run
             for run in self.runs.values()
-            if run.live
-            and run.ending is None
-            and run.deadline is not None
-            and run.deadline <= self.now
-            and run.id not in self.locked_runs
+            if self._is_overdue(run) and run.id not in self.locked_runs
         ]
         for run in due:
             self.touched.add(run.id)
