@@ -22,6 +22,7 @@ Key = tuple[Kind, int]
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.02, 1.0
 LONGEST_AFTER_SLOW_LOOK_S = 5.0
 SHARE = 0.1
+MOST_AT_ONCE = 10_000  # ids in a call of qwf.ended
 GIVE_UP_S = 60.0  # without an answer of the database: then those who wait get its error
 RECONNECT_S = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)  # pauses before it connects again
 # What another connection would be told, too: no right, no function, no database, a wrong password.
@@ -80,9 +81,9 @@ class WaitList:
         return max(self._heap[0][0], self._not_before) - time.monotonic()
 
     def due(self) -> list[Key]:
-        """The jobs and runs to look at now."""
+        """The jobs and runs to look at now, as many as one call takes."""
         now, found = time.monotonic(), []
-        while self._heap and self._heap[0][0] <= now:
+        while self._heap and self._heap[0][0] <= now and len(found) < MOST_AT_ONCE:
             at, key = heapq.heappop(self._heap)
             if self._due.get(key) == at:
                 found.append(key)

@@ -17,6 +17,11 @@ set jit = off
 as $$
 #variable_conflict use_column
 begin
+  if cardinality(ended.job_ids || ended.run_ids) > 10000 then
+    raise exception using errcode = 'QW005', message = 'too many jobs and runs',
+      detail = format('%s ids, at most 10000', cardinality(ended.job_ids || ended.run_ids)),
+      hint = 'call it once for each 10000';
+  end if;
   return query
   select jsonb_build_object(
     'job_id', given.id, 'status', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
@@ -33,7 +38,7 @@ begin
   where r.id is null or r.status in ('completed', 'failed', 'cancelled');
 end $$;
 comment on function qwf.ended is
-  'Those of these jobs and runs that have ended: of a job the same object as result(); of a run '
+  'Those of these jobs and runs (at most 10000) that have ended: of a job the same object as result(); of a run '
   'run_id, workflow, status and error. Nothing for one that has not ended; status is null for one '
   'that is not there.';
 call _qwf.allow('qwf.ended', 'qwf_producer', 'qwf_viewer');

@@ -12,6 +12,9 @@ returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_near timestamptz := case when p_due is not null
+    then greatest(least(p_due, p_now), 'epoch') end;
 begin
   if p_schedule.backfill_of is not null then
     raise exception using errcode = 'QW005', message = 'a backfill fires by itself',
@@ -19,14 +22,14 @@ begin
       hint = format('for one time: select qwf.fire_schedule(%L, due => ...)',
         p_schedule.backfill_of);
   elsif not _qwf.is_readable_time(p_due) or not isfinite(p_due) or p_due > p_now
-    or _qwf.latest_fire(p_schedule, p_due) is distinct from p_due then
+    or _qwf.latest_fire(p_schedule, v_near) is distinct from p_due then
     raise exception using errcode = 'QW005',
       message = case when p_due > p_now then 'the time lies ahead'
         else 'the schedule has no such time' end,
       detail = format('due: %s', p_due),
       hint = format('the time before is %s, the next one %s', coalesce(
-          _qwf.latest_fire(p_schedule, least(p_due, p_now))::text, 'none'),
-        _qwf.next_fire(p_schedule, least(p_due, p_now)));
+          _qwf.latest_fire(p_schedule, v_near)::text, 'none'),
+        _qwf.next_fire(p_schedule, v_near));
   elsif _qwf.time_taken(p_schedule.name, p_due) = 'open' then
     raise exception using errcode = 'QW002', message = 'the time is being worked on',
       detail = format('schedule %s, due %s', p_schedule.name, p_due),

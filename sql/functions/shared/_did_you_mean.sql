@@ -1,8 +1,7 @@
 -- Deploy qwf:functions/shared/_did_you_mean
 -- Purpose: Suggests the known name that a mistyped name probably means.
 -- Guarantees: Null unless half of the letter pairs match one of the names, or the letters are the
---   same in another order. Reads only the first 100 letters, so that a name of a megabyte costs no
---   more.
+--   same in another order. Reads only the first 100 letters, and cuts a name of a megabyte once.
 -- Called by: whatever refuses a name.
 
 begin;
@@ -12,16 +11,17 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 as $$
   select format('did you mean %s?', candidate.name)
-  from unnest(p_names) candidate (name)
+  from (select left(p_name, 1000) as name offset 0) given
+  cross join unnest(p_names) candidate (name)
   cross join lateral (
     select count(*) filter (
-        where position(substr('^' || left(p_name, 100) || '$', at, 2)
+        where position(substr('^' || left(given.name, 100) || '$', at, 2)
           in '^' || candidate.name || '$') > 0)
-      * 2.0 / (length(p_name) + length(candidate.name) + 2) as share
-    from generate_series(1, least(length(p_name), 100) + 1) at) pair
+      * 2.0 / (length(given.name) + length(candidate.name) + 2) as share
+    from generate_series(1, least(length(given.name), 100) + 1) at) pair
   cross join lateral (
-    select length(p_name) = length(candidate.name)
-      and array(select unnest(string_to_array(left(p_name, 100), null)) order by 1)
+    select length(given.name) = length(candidate.name)
+      and array(select unnest(string_to_array(left(given.name, 100), null)) order by 1)
         = array(select unnest(string_to_array(candidate.name, null)) order by 1)
       as same_letters) swapped
   where pair.share >= 0.5 or swapped.same_letters

@@ -13,7 +13,7 @@ language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_text text := btrim(p_expression, E' \t');
+  v_text text := btrim(left(p_expression, 1000), E' \t');
   v_fields text[] := regexp_split_to_array(case lower(v_text)
     when '@hourly' then '0 * * * *'
     when '@daily' then '0 0 * * *'
