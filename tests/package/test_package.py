@@ -458,3 +458,55 @@ def test_the_packages_of_the_extras_are_those_that_a_command_asks_for(wheel: Pat
         asked = {canonicalize_name(names[one][0]) for one in imported if one in names}
         assert required <= asked | {"tomli"}
         assert asked - {"tomli"} <= required
+
+
+USERS = ("agent", "cli", "embedded", "nvidia", "otel", "web", "demo", "testing")
+HELP = """
+import click, sys
+from qwf_agent.cli import qwf
+def look(command, words):
+    sys.argv = ["qwf", *words, "--help"]
+    try: command.main(words + ["--help"], standalone_mode=True)
+    except SystemExit as end: assert not end.code, words
+    if isinstance(found := at(command, words), click.Group):
+        for name in found.list_commands(click.Context(found)): look(command, words + [name])
+def at(command, words):
+    for word in words: command = command.get_command(click.Context(command), word)
+    return command
+look(qwf, [])
+"""
+
+
+@thorough
+def test_the_lowest_versions_that_the_extras_name_work(
+    wheel: Path, home: Path, tmp_path: Path
+) -> None:
+    """The help of every verb, and the demo."""
+    least = {
+        f"{one.name}=={bound.version}"
+        for extra in USERS
+        for one in requirements(wheel, extra)
+        for bound in one.specifier
+        if bound.operator == ">="
+    }
+    (tmp_path / "least").write_text("\n".join(sorted(least)))
+    python, _ = bare(tmp_path / "venv")
+    pip = (sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--python", python)
+    names = f"{wheel}[{','.join(USERS)}]"
+    least_of = ("--constraint", tmp_path / "least")
+    run(*pip, "install", "--quiet", *least_of, names, cwd=tmp_path, timeout=DEMO_S)
+    env = {"HOME": str(home), "PATH": f"{python.parent}:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    assert "Usage: qwf migrate deploy" in run(python, "-c", HELP, cwd=tmp_path, env=env,
+                                              timeout=COMMAND_S)  # fmt: skip
+    printed = run(python.parent / "qwf", "demo", "--limit", "1", cwd=tmp_path, env=env,
+                  timeout=DEMO_S)  # fmt: skip
+    assert "1 of 1 runs completed" in printed
+
+
+def test_every_verb_can_be_imported_with_the_click_of_old() -> None:
+    """Before 8.4 its types of parameters have no parameter themselves."""
+    old = "import click; click.ParamType.__class_getitem__ = None\n"
+    load = (
+        "from qwf_agent.cli import COMMANDS, qwf\nfor name in COMMANDS: qwf.get_command(None, name)"
+    )
+    run(sys.executable, "-c", old + load, cwd=ROOT, timeout=COMMAND_S)

@@ -67,7 +67,7 @@ class UnreadLength(addresses.Unread):
         raise click.BadParameter(f"{self.text!r} {why}", param_hint=self.option)
 
 
-class Duration(click.ParamType[Any]):
+class Duration(known_names.ParamType):
     """A length of time: whatever Postgres takes for an interval; a number alone is in seconds,
     or refused where it is probably meant as days."""
 
@@ -84,7 +84,7 @@ class Duration(click.ParamType[Any]):
         return UnreadLength(value, option, needs_unit=self._needs_unit)
 
 
-class Moment(click.ParamType[Any]):
+class Moment(known_names.ParamType):
     """A length of time before or after now (2h), or a date, local unless it has a zone."""
 
     name = "time"

@@ -27,7 +27,7 @@ from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
 
-class _Json(click.ParamType[Any]):
+class _Json(known_names.ParamType):
     """Any JSON value."""
 
     name = "json"

@@ -19,6 +19,10 @@ from qwf_agent.look.draw.visible import visible
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # has no parameter before click 8.4
+
 MAX_LISTED = 20
 NAMES: LiteralString = "select n.name from qwf.known_names n where n.kind = %s"
 # What all live workers of a queue have together; no row if there are none, or one takes anything.
@@ -68,7 +72,7 @@ class TypedName(addresses.Unread):
         return self.text
 
 
-class Name(click.ParamType[Any]):
+class Name(ParamType):
     """The name of a queue or a workflow that exists."""
 
     def __init__(self, kind: str) -> None:

@@ -165,7 +165,7 @@ def drop(conn: Connection, name: str, yes: bool) -> None:
     click.echo(f"schedule {name} is dropped")
 
 
-class DueTime(click.ParamType[datetime]):
+class DueTime(known_names.ParamType):
     """A time of a schedule: in the time zone of the schedule unless it says another."""
 
     name = "time"
