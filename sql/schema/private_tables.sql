@@ -21,7 +21,7 @@ comment on table _qwf.hash_locks is
   'Rows that claims and ticks lock to count a key of a limit, and sessions to wake a sleeper; they '
   'only try. Keys and sleepers whose hashes end alike share a row.';
 comment on column _qwf.hash_locks.number is
-  '0 to 16383: the last bits of limit_place; 16384 to 20479: the last bits of the hash of a worker.';
+  '0 to 16383: the last bits of limit_place; 16384 to 20479: those of the hash of a worker.';
 insert into _qwf.hash_locks select generate_series(0, 20479);
 
 create table _qwf.secret (

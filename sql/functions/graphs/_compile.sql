@@ -2,9 +2,9 @@
 -- Purpose: Compiles a workflow and its pipelines into one graph: nodes, edges, checks for
 --   enqueue_run, deadline, inputs, outputs and problems. p_pipelines has the workflows that its
 --   steps run, too, under workflow:NAME.
--- Guarantees: Writes no table, and reads only the graphs of runs that its nodes start. Visits each step once, dependencies first. Tolerates a
---   workflow that has other problems, so that all of them are found at once; the graph is valid
---   only if there is no problem.
+-- Guarantees: Writes no table, and reads only the graphs of runs that its nodes start. Visits each
+--   step once, dependencies first. Tolerates a workflow that has other problems, so that all of
+--   them are found at once; the graph is valid only if there is no problem.
 -- Called by: _graph_for, _recompile, preview_graph, register_workflow.
 
 begin;

@@ -4,7 +4,7 @@
 --   while somebody holds a snapshot a probe passes all entries of jobs that have left; only the
 --   gaps between them are.
 -- Called by: create_limit, _count_queued, _keep_line, _pick_recent, _wake_for_keys,
---   _wake_for_starts, _wake_overlooked, _walk_line.
+--   _wake_for_starts, _wake_overlooked, _walk_line, hold_limit.
 
 begin;
 

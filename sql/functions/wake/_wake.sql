@@ -1,15 +1,15 @@
 -- Deploy qwf:functions/wake/_wake
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
--- Guarantees: Writes no row and waits for nobody: rivals skip each other's picks by locks
---   that they only try, and that end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more
+-- Guarantees: Writes no row and waits for nobody: rivals skip each other's picks by locks that they
+--   only try, and that end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more
 --   workers fell asleep within the last four milliseconds (a busy fleet), they count as woken: they
 --   look again by themselves after five, and a NOTIFY in every commit would make producers queue
 --   for its lock. A worker that only renews its sleep is not counted as freshly asleep (see sleep).
 --   A lost wake-up costs the sleeper one poll. On a queue with placement pack the best workers come
 --   first, else those that fell asleep last.
--- Locks: the row of the sleeper in hash_locks, tried only.
 --   Of the queue of runs it only notes that runs may start: the caller's _apply_events serves them,
 --   or the next tick.
+-- Locks: the row of the sleeper in hash_locks, tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: every function that makes a job claimable.
 

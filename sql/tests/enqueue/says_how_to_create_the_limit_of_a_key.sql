@@ -14,7 +14,8 @@ exception
 end $$;
 
 select qwf.create_limit('plain', 2);
-select is(pg_temp.hint('tenant:acme'), $$select qwf.create_limit('tenant', 2, keyed => true)$$, 'a key');
+select is(pg_temp.hint('tenant:acme'),
+  $$select qwf.create_limit('tenant', 2, keyed => true)$$, 'a key');
 select is(pg_temp.hint('tenant'), $$select qwf.create_limit('tenant', 2)$$, 'no key');
 select is(pg_temp.hint('plain:acme'), $$select qwf.create_limit('plain:acme', 2)$$,
   'the limit is there and does not count by key, which is fixed');

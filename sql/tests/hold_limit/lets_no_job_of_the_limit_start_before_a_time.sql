@@ -12,11 +12,12 @@ select qwf.enqueue('other', queue => 'gpu');
 select is(qwf_test.gets(id, 1), 'mail', 'one runs') from worker;
 select is(pg_temp.holds('2026-01-01 12:10Z'), '12:10', 'it is held');
 select is(qwf_test.gets(id, 9), 'other', 'none of it starts, others do') from worker;
-select results_eq($$ select why_not from qwf.why_not((select min(id) from qwf.jobs where status = 'queued')) limit 1 $$,
-  $$ select format('limit smtp is held until %s, by job 7', timestamptz '2026-01-01 12:10Z') $$,
+select is((select w from qwf.why_not(
+    (select min(id) from qwf.jobs where status = 'queued')) w limit 1),
+  format('limit smtp is held until %s, by job 7', timestamptz '2026-01-01 12:10Z'),
   'why_not says until when, and by whom');
-select is((select (held_until, held_by, held_keys)::text from qwf.limit_overview where name = 'smtp'),
-  (timestamptz '2026-01-01 12:10Z', 'job 7', null)::text, 'so does the view');
+select is((select held_until || ' ' || held_by from qwf.limit_overview where name = 'smtp'),
+  timestamptz '2026-01-01 12:10Z' || ' job 7', 'so does the view');
 select is((select says from qwf.doctor() where subject = 'limit smtp'),
   'limit smtp is held until ' || _qwf.spell_moment('2026-01-01 12:10Z') || ', by job 7',
   'and doctor');
@@ -39,11 +40,13 @@ select is(pg_temp.holds(null), null, 'null ends it');
 select is(qwf_test.gets(id, 1), 'mail', 'at once') from worker;
 
 select qwf.register_workflow('{"name": "w", "steps": [{"id": "a", "node": "a", "queue": "gpu"}]}');
-select qwf.hold_limit('line', qwf.now() + interval '1 min'), qwf.enqueue_run('w', limit_by => 'line');
+select qwf.hold_limit('line', qwf.now() + interval '1 min'),
+  qwf.enqueue_run('w', limit_by => 'line');
 select qwf.tick();
 select is(qwf_test.gets(id, 9), 'nothing', 'a run in line waits, too') from worker;
 select qwf.hold_limit('line', qwf.now()), qwf.tick();
-select is(qwf_test.gets(id, 9), 'a', 'and starts when a time that is past ends the hold') from worker;
+select is(qwf_test.gets(id, 9), 'a', 'and starts when a time that is past ends the hold')
+from worker;
 
 select * from finish();
 rollback;

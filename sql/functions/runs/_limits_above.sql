@@ -1,4 +1,4 @@
--- Deploy qwf:functions/queues/_limits_above
+-- Deploy qwf:functions/runs/_limits_above
 -- Purpose: Returns the limits of which a place is held while a run goes on: its own, and those of
 --   the steps and runs above it.
 -- Called by: _check_change, _check_mending.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/queues/_limit_inside
+-- Deploy qwf:functions/dags/_limit_inside
 -- Purpose: Returns a node of a graph, or of a run that its nodes start, that needs one of these
 --   limits; null: none does. Whoever holds a place of it while that graph runs would wait for
 --   itself.
