@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 JOB_FACTS = (
     *("queue", "priority", "run_next", "run", "key", "project", "labels", "required_model"),
-    *("light", "vram_mb", "requires", "limit_by", "on_failure", "avoid_host", "expires_at"),
+    *("light", "vram_mb", "requires", "limit_by", "on_failure", "at_most_once"),
+    *("begun", "avoid_host", "expires_at"),
     *("timeout", "claimed_by", "why", "inputs", "checkpoint", "saved", "output", "last_error"),
 )
 RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
@@ -387,7 +388,8 @@ def _reasons(conn: Connection, job: int) -> list[str]:
 
 def _redundant(job: Row, attempts: Sequence[Row]) -> dict[str, None]:
     """Blanks for the facts that have their default, or are printed elsewhere."""
-    usual = {"on_failure": "fail", "priority": 100, "run_next": False, "light": False}
+    usual = {"on_failure": "fail", "priority": 100, "run_next": False, "light": False,
+             "at_most_once": False, "begun": None}  # fmt: skip
     gone = [name for name, value in usual.items() if job[name] == value]
     gone += [] if job["status"] == "running" else ["claimed_by"]
     gone += [] if job["status"] in {"queued", "scheduled"} else ["avoid_host"]
