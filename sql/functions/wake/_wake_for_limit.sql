@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/wake/_wake_for_limit
 -- Purpose: Wakes sleepers of the queues where jobs wait for a limit.
 -- Notifies: as many sleepers of each such queue as there are slots or starts.
--- Called by: _fail_unresolved, _release_slots, _wake_for_starts, create_limit, hold_limit, _limit_queue.
+-- Called by: _fail_unresolved, _limit_queue, _release_slots, _wake_for_starts, create_limit,
+--   hold_limit.
 
 begin;
 
