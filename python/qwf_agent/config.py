@@ -216,6 +216,8 @@ def load_toml() -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
         values: dict[str, Any] = tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{path}: it is nested too deeply") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         name = UNQUOTED_MODEL.search(text)
         hint = f': put the name of the model in quotes: [server.models."{name[1]}"]' if name else ""

@@ -152,7 +152,7 @@ def test_without_anything_to_run_it_says_what_to_do(tmp_path: Path) -> None:
     [
         ("--app", "broken", "this module is broken on purpose"),
         ("--app", "missing_module:app", "there is no module 'missing_module' in "),
-        ("--app", "bodies.py", "there is no module 'bodies.py' in "),
+        ("--app", "bodies/x.py", "PYTHONPATH; write 'bodies.x'"),
         ("--app", ":app", "'' is no name of a module"),
         ("--app", "bodies:nothing", "has no App called 'nothing'"),
         ("--nodes", "bodies", "expected a package"),

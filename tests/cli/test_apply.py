@@ -211,6 +211,12 @@ def test_an_object_of_many_keys_is_read_in_a_moment(on_db: Cli, folder: Path) ->
     assert on_db("apply", folder).exit_code == 1
 
 
+def test_a_long_yaml_file_is_refused_before_it_is_read(on_db: Cli, folder: Path) -> None:
+    args = "\n".join(f"  k{n}: 1" for n in range(100_000))
+    (folder / "long.schedule.yaml").write_text(f"task: t\nevery: 1 h\nargs:\n{args}\n")
+    assert "more than 1 MiB of YAML" in on_db("apply", folder).stderr
+
+
 def test_refuses_the_same_name_twice(on_db: Cli, folder: Path) -> None:
     (folder / "other.json").write_text(json.dumps(WORKFLOW))
     result = on_db("apply", folder)

@@ -81,6 +81,7 @@ def test_a_long_number_is_no_problem(on_db: Cli, db: Db) -> None:
         ('{"task": "t", "prio": 1}', "line 4: unknown key: prio"),
         ('{"task": "t", "queue": "tpu"}', "line 4: unknown queue: queue 'tpu'"),
         ('{"task": "t"', "line 4: not JSON"),
+        ('{"task": "t", "task": "u"}', "line 4: not JSON: key 'task' stands twice"),
         ('[{"task": "t"}]', "line 4: not a JSON object"),
         ('{"task": "t"}, {"task": "t"}', "line 4: not JSON"),
         ('{"task": "t", "timeout": "soon"}', "invalid job"),

@@ -50,7 +50,7 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["queue", "create", "mail", "--retention", "7"], 2, "'7' has no unit"),
         (["settings", "retention", "7"], 1, "30 days"),
         (["run", "w", "--in", "1h", "--at", "2030-01-01 00:00"], 2, "not both"),
-        (["run", "w", "--at", "tomorrow"], 2, "--at"),
+        (["run", "w", "--at", "tomorrow"], 2, "is not a time: write '2030-01-31'"),
         (["enqueue", "t", "--queue", "nowhere"], 1, "nowhere"),
         (["enqueue", "t", "--args", '"text"'], 2, "JSON object"),
         (["enqueue", "t", "--args", '{"a": NaN}'], 2, "NaN"),

@@ -127,6 +127,16 @@ def test_a_qwf_toml_above_that_others_can_write_is_refused(
     assert config.find_dsn() == "host=elsewhere"
 
 
+def test_a_qwf_toml_that_is_nested_too_deeply_is_refused(
+    nothing_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = nothing_set / "deep.toml"
+    file.write_text(f"dsn = {'[' * 100_000}")
+    monkeypatch.setenv("QWF_CONFIG", str(file))
+    with pytest.raises(config.ConfigError, match="nested too deeply"):
+        config.load_toml()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 @pytest.mark.parametrize("whose", ["qwf.toml", "."])
 def test_a_qwf_toml_above_that_belongs_to_somebody_else_is_refused(above: Path, whose: str) -> None:

@@ -142,7 +142,8 @@ def _import(module_name: str, option: str) -> types.ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise  # the module is there, and imports another one that is not
-        file = "; give it without '.py'" if module_name.endswith(".py") else ""
+        meant = module_name.removesuffix(".py").strip("./").replace("/", ".")
+        file = f"; write {meant!r}" if meant != module_name else ""
         raise CannotLoad(
             f"{option}: there is no module {error.name!r} in {Path.cwd()} or on PYTHONPATH{file}"
         ) from None

@@ -107,6 +107,18 @@ class Moment(known_names.ParamType):
         )
 
 
+class At(click.DateTime):
+    """A date, with a message for people."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """The date, without a zone if none is given."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a time: write '2030-01-31', '2030-01-31 06:00' or"
+                      " '2030-01-31T06:00:00+01:00'", param, ctx)  # fmt: skip
+
+
 duration, long_duration, moment = Duration(), Duration(needs_unit=True), Moment()
 
 
@@ -304,7 +316,7 @@ delay = click.option(
     help="Start this much later at the earliest: 90s, 10min, 2h.",
 )
 at = click.option(
-    "--at", type=click.DateTime(FORMATS), metavar="TIME",
+    "--at", type=At(FORMATS), metavar="TIME",
     help="Earliest start: '2030-01-31 06:00', in local time unless it has a zone.",
 )  # fmt: skip
 labels = click.option(

@@ -24,6 +24,7 @@ SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
 NAMED_BY_FILE = ("schedule", "alert")  # kinds of NAME.schedule.json, NAME.alert.yaml and so on
 MOST_BYTES = 64 << 20  # the largest max_value_bytes
+MOST_YAML_BYTES = 1 << 20  # read at about 100,000 a second
 LIMIT_KEYS = ("name", "max_running", "starts", "per", "keyed")
 NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")
 
@@ -237,6 +238,8 @@ def _read(path: Path) -> list[DefinitionFile]:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise ValueError(f"it has more than {MOST_BYTES >> 20} MiB: that is no definition")
+    if path.suffix != ".json" and len(content) > MOST_YAML_BYTES:
+        raise ValueError("it has more than 1 MiB of YAML, which takes minutes: write it as JSON")
     text = content.decode("utf-8")
     if "\0" in text or NUL.search(text):
         raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")

@@ -17,7 +17,7 @@ import psycopg
 
 from qwf_agent import config
 from qwf_agent.cli import addresses, errors, output
-from qwf_agent.look import connection, hints
+from qwf_agent.look import connection, hints, strict_json
 from qwf_agent.look.connection import Connection
 from qwf_agent.system.exit_codes import INTERRUPTED, NO_DATABASE
 
@@ -38,7 +38,9 @@ def no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a value of JSON")
 
 
-JSON = json.JSONDecoder(parse_constant=no_constant, parse_int=str)
+JSON = json.JSONDecoder(
+    parse_constant=no_constant, parse_int=str, object_pairs_hook=strict_json.unique
+)
 
 
 @dataclass

@@ -33,7 +33,7 @@ order by e.seq limit %(limit)s
 @click.command()
 @click.option("-f", "--follow", "follows", is_flag=True, help="Go on with what happens from now.")
 @click.option(
-    "--after", type=click.IntRange(0, arguments.MOST), metavar="SEQ",
+    "--after", type=click.IntRange(0, 2**63 - 1), metavar="SEQ",
     help="Those after this number, the oldest first.",
 )  # fmt: skip
 @click.option(

@@ -18,7 +18,7 @@ def read(text: str | bytes, number: Callable[[str], Any] | None = None) -> Any:
     """
     try:
         return json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refuse_constant,
+            text, object_pairs_hook=unique, parse_constant=_refuse_constant,
             parse_int=number or whole, parse_float=number or finite,
         )  # fmt: skip
     except RecursionError:
@@ -40,11 +40,12 @@ def finite(digits: str) -> float:
     return number
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object. Raises ValueError if a key stands in it twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"key {twice!r} stands twice in one object")
     return found
 
