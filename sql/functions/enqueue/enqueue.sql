@@ -30,8 +30,7 @@ declare
   v_now timestamptz := qwf.now();
   v_later boolean := coalesce(enqueue.run_at > v_now, false);
   v_max_bytes int;
-  v_served boolean;
-  v_asleep boolean;
+  v_served boolean; v_asleep boolean;
   v_job _qwf.new_job;
   v_id bigint;
 begin

@@ -3,9 +3,9 @@
 --   waits, asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator, a full disk or older code. A transient failure
---   waits at least detail.retry_after_s, a release exactly so long (at least 1 s), both at most 366 days. The
---   reason of a cancel request is read before _write_reports deletes the request. A standalone job
---   without an on_failure of its own does what its queue says at this moment.
+--   waits at least detail.retry_after_s, a release exactly so long (at least 1 s), both at most 366
+--   days. The reason of a cancel request is read before _write_reports deletes the request. A
+--   standalone job without an on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
 -- Called by: _write_reports.
 
