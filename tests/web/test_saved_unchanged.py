@@ -150,6 +150,27 @@ def test_a_definition_is_registered_again_as_it_was(visit: Visit, db: Db) -> Non
     assert json.loads(one(db, current)) == WORKFLOW
 
 
+def test_a_retry_keeps_the_secrets_of_a_context_that_was_copied(visit: Visit, db: Db) -> None:
+    """Its plan knows it, too."""
+    reads = {"id": "a", "node": "a", "queue": "default", "inputs": {"x": {"$from": "token"}}}
+    fails = {"id": "b", "node": "b", "queue": "default", "depends_on": ["a"]}
+    made = json.dumps({"name": "two", "steps": [reads, fails]})
+    db.execute("select qwf.register_workflow(%s)", (made,))
+    db.execute("select qwf.enqueue_run('two', '{\"token\": \"hush-6\"}')")
+    by = worker(db, "default")
+    finish(db, claim(db, "default", by)[0], "completed")
+    finish(db, claim(db, "default", by)[0], "fatal", error="x")
+    visitor, copied = visit("operator"), json.dumps({"token": MASK})
+    page = visitor.get("/runs/1", params={"show": "retry", "context": copied}).text
+    assert "1</strong> reused" in page or "1</strong> unchanged" in page, page
+    assert "hush" not in page
+    unknown = json.dumps({"password": MASK})
+    wrong = visitor.get("/runs/1", params={"show": "retry", "context": unknown})
+    assert "password is hidden" in wrong.text
+    assert visitor.do("retry_run", run_id="1", context=copied).status_code == 200
+    assert one(db, "select context ->> 'token' from qwf.runs") == "hush-6"
+
+
 def test_a_mask_that_stands_for_nothing_known_is_refused_everywhere(visit: Visit, db: Db) -> None:
     visitor, masked = visit("admin"), json.dumps({"password": MASK})
     for action, fields in (

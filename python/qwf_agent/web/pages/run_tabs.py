@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
+from qwf_agent.look import masking
 from qwf_agent.look.query import as_id
 from qwf_agent.web.drawings.differences import differences
 from qwf_agent.web.forms import exact_json
@@ -191,7 +192,14 @@ async def _show_retry(
     }
     problem, plan = None, []
     try:
-        plan = await look.rows(PLAN, run=run["id"], **given)
+        changes = asked.get("context", "").strip() or None
+        if changes and masking.may_have_mask(changes):  # its secrets stay, as when it is sent
+            stored = (await look.row(CONTEXT, run=run["id"]) or {}).get("stored") or "null"
+            whole = masking.unmasked(exact_json.read(changes), exact_json.read(stored))
+            changes = exact_json.write(whole)
+        plan = await look.rows(PLAN, run=run["id"], **{**given, "context": changes})
+    except ValueError as error:
+        problem = str(error)
     except psycopg.Error as error:
         if not (error.sqlstate or "").startswith("QW") and not isinstance(error, psycopg.DataError):
             raise
