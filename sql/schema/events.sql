@@ -18,7 +18,7 @@ create table _qwf.event_log (
     'run_late', 'job_late', 'overdue',
     'schedule_failed', 'schedule_skipped', 'schedule_late', 'schedule_ok', 'queue_waits',
     'queue_moves', 'worker_dead', 'worker_back', 'server_back', 'ticks_missed',
-    'cannot_run_anywhere')),
+    'cannot_run_anywhere', 'task_held', 'task_back')),
   subject text,
   names jsonb,
   run_id bigint,

@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/queues
--- Queues that workers can serve, and the settings that a queue gives its jobs.
+-- Queues that workers can serve, the settings that a queue gives its jobs, and tasks that crash.
 
 begin;
 
@@ -53,5 +53,34 @@ comment on column qwf.queues.on_failure is
 comment on column qwf.queues.expect is
   'When it is late: {"starts_within": how long its first job may wait}; null: never.';
 comment on column qwf.queues.created_at is 'When it was created.';
+
+create table qwf.held_tasks (
+  queue text not null,
+  task text not null,
+  hosts text[] not null,
+  crashes int not null,
+  other_ends bigint not null,
+  crashed_at timestamptz not null,
+  until timestamptz,
+  holds int not null default 0,
+  trial_job bigint,
+  trial_attempt int,
+  primary key (queue, task)
+);
+comment on table qwf.held_tasks is
+  'Tasks that have killed their process, and have not ended in another way since; those that did '
+  'it on two boxes are held back.';
+comment on column qwf.held_tasks.queue is 'Queue of the jobs.';
+comment on column qwf.held_tasks.task is 'Task of the jobs.';
+comment on column qwf.held_tasks.hosts is 'Boxes on which it has crashed, in a row.';
+comment on column qwf.held_tasks.crashes is 'How often it has crashed, in a row.';
+comment on column qwf.held_tasks.other_ends is
+  'How many attempts of it had ended in another way when the row began; more of them end it.';
+comment on column qwf.held_tasks.crashed_at is 'When it crashed last.';
+comment on column qwf.held_tasks.until is
+  'Until when its waiting jobs are held back; then one of them runs alone. Null: they are not.';
+comment on column qwf.held_tasks.holds is 'How often in a row it has been held back.';
+comment on column qwf.held_tasks.trial_job is 'The job that runs alone after that; null: none yet.';
+comment on column qwf.held_tasks.trial_attempt is 'Its attempt.';
 
 commit;

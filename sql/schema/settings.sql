@@ -17,6 +17,7 @@ create table qwf.settings (
   affinity_max_wait interval not null default '60 s' check (affinity_max_wait >= '0 s'),
   pack_patience interval not null default '250 ms' check (pack_patience >= '0 s'),
   avoid_host interval not null default '5 min' check (avoid_host >= '0 s'),
+  crash_hold interval not null default '5 min' check (crash_hold >= '0 s'),
   stall_timeout interval not null default '120 s' check (stall_timeout > '0 s'),
   stall_samples int not null default 3 check (stall_samples >= 1),
   idle_gpu_percent real not null default 5 check (idle_gpu_percent between 0 and 100),
@@ -48,8 +49,8 @@ create table qwf.settings (
   constraint waits_are_short check (
     greatest(heartbeat, poll, tick, metrics, pack_patience) <= '1 day'),
   constraint times_are_in_reach check (
-    greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
-      gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
+    greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, crash_hold,
+      stall_timeout, gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
     and greatest(retention, events_keep) <= '1000 years'),
   constraint secret_keys_are_words check (
     cardinality(secret_keys) <= 100 and array_position(secret_keys, null) is null
@@ -80,6 +81,9 @@ comment on column qwf.settings.pack_patience is
 comment on column qwf.settings.avoid_host is
   'How long a job is kept from a host that lost it, whose accelerator or disk failed it, or that '
   'has older code than its producer, while a worker elsewhere could take it.';
+comment on column qwf.settings.crash_hold is
+  'How long a task is held back that has killed its process on two boxes; twice as long each time '
+  'that its next job does so again, up to an hour; 0 s: never.';
 comment on column qwf.settings.stall_timeout is
   'How long a body that has reported progress may be silent before it counts as stalled.';
 comment on column qwf.settings.stall_samples is

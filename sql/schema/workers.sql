@@ -23,6 +23,7 @@ create table qwf.workers (
   task_options jsonb not null default '{}',
   follows_orders boolean not null default false,
   writes_begun boolean not null default false,
+  held_tasks text[],
   stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
@@ -65,6 +66,9 @@ comment on column qwf.workers.follows_orders is
 comment on column qwf.workers.writes_begun is
   'True if it calls progress(begun => true) before the body of a job that runs at most once; else '
   'such a job has begun when it is claimed.';
+comment on column qwf.workers.held_tasks is
+  'Tasks that are held back on its queue, kept by spread_holds() so that claim() reads no table '
+  'more; null: none.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers, '
   'out_free_bytes (of its folder for files), code_problem (why it keeps running old code).';

@@ -179,6 +179,13 @@ def off_reason(base: Database) -> Any:
     return base.one("select reason from qwf.worker_controls where desired_state = 'off'")
 
 
+def crashing(base: Database, jobs: int) -> list[int]:
+    """Jobs of two tasks: one that crashes alone is held back, and its box goes on."""
+    base.conn.execute("update qwf.settings set crash_hold = '0 s'")
+    tasks = [("die", {"number": int(signal.SIGSEGV)}), ("short", {"kill": int(signal.SIGSEGV)})]
+    return [base.enqueue(*tasks[n % 2]) for n in range(jobs)]
+
+
 def move_what_is_left(base: Database) -> None:
     """Move queued jobs to another queue, after the worker has reported what it ran."""
     until(lambda: base.one("select count(*) from qwf.jobs where status = 'running'") == 0)
@@ -190,7 +197,7 @@ def test_a_worker_whose_jobs_crash_one_after_another_switches_itself_off(
 ) -> None:
     agent = start(*BOX)
     # The next job may be claimed before a crash is reported, so all five crashes may differ.
-    ids = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(6)]
+    ids = crashing(base, 6)
     reason = until(lambda: off_reason(base), "the worker to switch itself off")
     assert "in a row failed within 2 s (crashed)" in reason
     parked(agent)
@@ -205,8 +212,7 @@ def test_a_trial_job_that_fails_switches_the_worker_off_again(
     base: Database, start: StartAgent
 ) -> None:
     start(*BOX)
-    for _ in range(5):
-        base.enqueue("die", {"number": int(signal.SIGSEGV)})
+    crashing(base, 5)
     until(lambda: off_reason(base), "the worker to switch itself off")
     move_what_is_left(base)
     trials = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(3)]
@@ -229,6 +235,7 @@ def test_one_job_that_keeps_crashing_switches_nothing_off(
     base: Database, start: StartAgent
 ) -> None:
     """Nor do crashes between jobs that complete."""
+    base.conn.execute("update qwf.settings set crash_hold = '0 s'")
     start(*BOX)
     for _ in range(4):
         assert base.ended(base.enqueue("die", {"number": 9}))["status"] == "failed"

@@ -47,9 +47,9 @@ class Children:
         self.infos = registrations(options, abilities, serving.served())
         slots.shapes.change(abilities.shapes)
 
-    def step(self, now: float) -> None:
+    def step(self, now: float) -> bool:
         """Replace all children, once new code can be imported, and offer again what was withdrawn
-        long enough ago."""
+        long enough ago. Returns whether there is new code."""
         has_new_code = self.new_code.step(now)
         for slot in self._slots if has_new_code else ():
             slot.retire()
@@ -58,6 +58,7 @@ class Children:
             del self._withdrawn[key]
         if over:
             self.change_infos()
+        return has_new_code
 
     def withdraw(self, kind: str, name: str, error: str) -> bool:
         """Offer this task or model no more for a while; returns False if that is so already."""

@@ -71,8 +71,11 @@ class Claimant(ABC):
         """Report how the job ended; `rendered` comes from `outcome.render`."""
 
     @abstractmethod
-    def note_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
-        """Note how a job ended and how long its body ran."""
+    def note_ended(
+        self, claim: Claim, outcome: str, reason: str | None, seconds: float
+    ) -> str | None:
+        """Note how a job ended and how long its body ran; returns why its task should get no more
+        jobs here."""
 
 
 @dataclass(eq=False)

@@ -21,8 +21,8 @@ SHOWN = 300  # characters of an error
 
 
 class HostFaults:
-    """Withdraws a task whose code cannot be imported and a model that cannot be loaded. If the
-    folder for files cannot be written, the box withdraws from all queues of this agent."""
+    """Withdraws a task that cannot be imported or crashes here, and a model that cannot be loaded.
+    If the folder for files cannot be written, the box withdraws from all queues of this agent."""
 
     def __init__(self, slots: Pool, endings: Endings, children: Children) -> None:
         self._slots = slots
@@ -40,11 +40,11 @@ class HostFaults:
             for worker in workers:
                 worker.circuit_breaker.withdraw(error)
         elif reason == "model" and claim.model is not None:
-            self._withdraw("model", claim.model, error)
+            self.withdraw("model", claim.model, error)
         elif reason == "import":
-            self._withdraw("task", claim.task, error)
+            self.withdraw("task", claim.task, error)
 
-    def _withdraw(self, kind: str, name: str, error: str) -> None:
+    def withdraw(self, kind: str, name: str, error: str) -> None:
         """Register without this task or model, and give back the jobs that need it and have not
         started."""
         if not self._children.withdraw(kind, name, error):

@@ -183,8 +183,9 @@ class Agent:
 
     def reap(self) -> None:
         """Handle the answers and deaths of children; fork new ones."""
-        if not self.shutdown.begun:
-            self.children.step(self.now)
+        if not self.shutdown.begun and self.children.step(self.now):
+            for worker in self.workers:
+                worker.announce_new_code()
         for slot in self.slots:
             if slot.code_files.have_changed(self.now):
                 self.children.code_has_changed()
@@ -314,7 +315,8 @@ class Agent:
     ) -> None:
         """Tell the circuit breaker of the worker and the model servers how a job ended."""
         self.serving.job_ended(claim, reason, seconds, rendered)
-        claim.worker.note_ended(claim, outcome, reason, seconds)
+        if why := claim.worker.note_ended(claim, outcome, reason, seconds):
+            self.host_faults.withdraw("task", claim.task, why)
         self.host_faults.job_ended(claim, reason, rendered, self.workers)
 
     def switch(self, worker: Worker) -> None:

@@ -62,6 +62,7 @@ class Worker(Claimant):
         self.place = self._place(options)
         self._info: str | None = info  # as last registered
         self._updating: SentCall | None = None
+        self._has_new_code = False  # that was not announced yet
         self._link = links.soft
         self._lease = options.lease
         self._durable_claims = options.durable_claims
@@ -154,8 +155,14 @@ class Worker(Claimant):
             self._info = info
             known = json.loads(info)
             changing = {name: known[name] for name in CHANGING if name in known}
+            if self._has_new_code:
+                changing["new_code"], self._has_new_code = True, False
             query = db.update_worker(self.id, json.dumps(changing))
             self._updating = self.links.durable.send(query)
+
+    def announce_new_code(self) -> None:
+        """Register again what this agent can run: a task that is held back is tried again."""
+        self._has_new_code, self._info = True, None
 
     def claim_if_due(
         self, share: Share | None, now: float, with_reports: bool, are_busy: bool = False
@@ -306,9 +313,11 @@ class Worker(Claimant):
         """Hand the report to the reporter."""
         self.reporter.add(claim, rendered, log_tail, failed, seconds)
 
-    def note_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
-        """Tell the circuit breaker."""
-        self.circuit_breaker.record(claim, outcome, reason, seconds)
+    def note_ended(
+        self, claim: Claim, outcome: str, reason: str | None, seconds: float
+    ) -> str | None:
+        """Tell the circuit breaker; returns why its task should get no more jobs here."""
+        return self.circuit_breaker.record(claim, outcome, reason, seconds)
 
     def reregister(self, info: str) -> Iterator[None]:
         """Register again, under a new id. The caller runs one step in each turn of the loop."""

@@ -130,8 +130,12 @@ def pause(conn: Connection, name: str) -> None:
 
 @queue.command()
 @click.argument("name")
+@click.option("--task", metavar="TASK", help="Only this task, which is held as it crashed.")
 @addresses.database
-def resume(conn: Connection, name: str) -> None:
+def resume(conn: Connection, name: str, task: str | None) -> None:
     """Hand out jobs again."""
-    connection.call(conn, "resume_queue", name=name)
-    click.echo(f"queue {name} is resumed")
+    connection.call(conn, "resume_queue", name=name, **({"task": task} if task else {}))
+    if task:
+        click.echo(f"one job of {task} runs alone; unless it crashes, the others follow")
+    else:
+        click.echo(f"queue {name} is resumed")

@@ -16,7 +16,8 @@ as $$
     select from qwf.workers w
     where w.queue = p_queue and w.stopped_at is null and w.last_seen > p_now - s.worker_stale
       and (w.tasks is null or p_task = any (w.tasks))
-      and (w.project is null or w.project = p_project)),
+      and (w.project is null or w.project = p_project)
+      and (w.held_tasks is null or p_task <> all (w.held_tasks))),
     exists (select from qwf.sleepers l where l.queue = p_queue)
   from qwf.queues q cross join qwf.settings s
   where q.name = p_queue and not starts_with(p_queue, 'qwf.')

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/enqueue/_notice_unserved
 -- Purpose: Tells a producer that no live worker serves the queue, that none of them works for the
---   project, or that none has a task.
+--   project, that none has a task, or that a task is held back.
 -- Guarantees: Only a notice: the job waits until a worker comes. Names ten tasks at most.
 -- Called by: enqueue, enqueue_many.
 
@@ -17,6 +17,7 @@ declare
     where w.queue = p_queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
     limit 100);
   v_task text;
+  v_hold text;
 begin
   if v_live = '{}' then
     raise notice using message = format('no live worker serves queue %s', p_queue),
@@ -33,6 +34,14 @@ begin
     return;
   end if;
   foreach v_task in array p_tasks[:10] loop
+    select _qwf.spell_hold(h, h.until::text) into v_hold
+    from qwf.held_tasks h where h.queue = p_queue and h.task = v_task and h.until is not null;
+    if found then
+      raise notice using message = v_hold, hint = format(
+        'the job waits until then; mend the task, then: qwf queue resume %s --task %s', p_queue,
+        v_task);
+      continue;
+    end if;
     raise notice using
       message = format('no live worker of queue %s has task %L', p_queue, left(v_task, 100)),
       hint = coalesce(_qwf.did_you_mean(v_task,

@@ -3,7 +3,7 @@
 --   decide. The failure of a job whose arguments the body does not know is a release, if the
 --   producer had compared them with the function: the worker runs older code. A release that waits
 --   and gives no reason has the reason later; after 1000 such attempts in a row the next is a
---   tempfail.
+--   tempfail. Of a crash, the task is noted.
 -- Guarantees: A job with newer arguments waits 15 s, and no budget is counted. An hour after the
 --   first such release it fails after all; another outcome in between begins a new hour. The first
 --   release writes an event. Reads nothing but p_held unless a report is one of these, and at most
@@ -24,6 +24,10 @@ declare
   v_since timestamptz;
   v_all _qwf.held[] := '{}';
 begin
+  perform _qwf.note_crash(h, p_now)
+  from (select h as held from unnest(p_held) h
+    where h.outcome = 'lost' and h.detail ->> 'reason' = 'crashed'
+    order by h.queue, h.task) c (h);
   if not exists (
     select from unnest(p_held) h
     where h.outcome = 'fatal' and h.detail ->> 'reason' = 'arguments'

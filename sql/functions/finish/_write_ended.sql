@@ -26,7 +26,9 @@ begin
       failures = t.failures, losses = t.losses,
       run_at = case when t.status = 'scheduled' then p_now + interval '1 s' * greatest(case
         when a.outcome <> 'released' then t.wait * (0.9 + 0.2 * random()) end, a.retry_after_s) end,
-      position = case when t.status = 'queued' then _qwf.next_position(t.front) else j.position end,
+      position = case when t.status = 'queued' then _qwf.next_position(
+          t.front and not _qwf.is_held(h.queue, h.task, h.detail ->> 'reason'))
+        else j.position end,
       queued_at = case t.status when 'queued' then p_now when 'awaiting_input' then p_now
         else j.queued_at end,
       finished_at = case when t.status in ('completed', 'failed', 'cancelled') then p_now end,

@@ -19,7 +19,8 @@ begin
       return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events();
     when 'runs' then return query select * from _qwf.doctor_runs();
     when 'invariants' then return query select * from _qwf.doctor_invariants();
-    when 'queues' then return query select * from _qwf.doctor_queues();
+    when 'queues' then
+      return query select * from _qwf.doctor_queues() union all select * from _qwf.doctor_tasks();
     when 'workers' then
       return query select * from _qwf.doctor_workers();
       return query select * from _qwf.doctor_reports();

@@ -48,6 +48,8 @@ begin
   from head h
   join qwf.jobs j on j.id = h.id
   where not exists (select from live l where l.queue = j.queue and _qwf.can_run(j, l.worker))
+    and not exists (select from live l
+      where l.queue = j.queue and j.task = any ((l.worker).held_tasks))
   order by j.queued_at, j.id;
 end $$;
 comment on function qwf.find_unassignable is

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/queues/_count_queued
 -- Purpose: Counts the queued jobs of a queue, estimates them if they are p_most or more, and finds
---   the first in claim order.
+--   the first in claim order. Those of a task that is held back do not count.
 -- Guarantees: Reads at most p_most jobs besides the heads and those of _estimate_queued, however
 --   many are queued and whatever the statistics say, with the settings of count_jobs. Counts from
 --   the end of an index: the entries that claims leave behind while somebody holds a snapshot lie
@@ -66,6 +66,7 @@ begin
     into v_count.head, v_count.head_since, v_count.oldest_since
     from unnest(v_heads) h
     order by h.run_next desc, h.priority, h.position limit 1;
+    v_count := _qwf.without_held(p_queue, v_count);
   end if;
   return v_count;
 end $$;

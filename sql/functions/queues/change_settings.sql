@@ -20,7 +20,7 @@ declare
 begin
   update qwf.settings s set (
     singleton, lease, heartbeat, poll, tick, timeout, cancel_grace, stop_grace, worker_stale,
-    affinity_max_wait, pack_patience, avoid_host, stall_timeout, stall_samples,
+    affinity_max_wait, pack_patience, avoid_host, crash_hold, stall_timeout, stall_samples,
     idle_gpu_percent, idle_cpu_percent, idle_ram_bytes, gpu_health_window, model_load_grace,
     model_idle, metrics, metrics_keep, minutes_keep, recycle_jobs, max_losses,
     error_attempts, transient_attempts, error_backoff, transient_backoff, event_tries,

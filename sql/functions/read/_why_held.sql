@@ -11,6 +11,11 @@ as $$
   from qwf.queues q
   where q.name = p_job.queue and q.paused
   union all
+  select format('%s; mend it, then: qwf queue resume %s --task %s',
+    _qwf.spell_hold(h, h.until::text), h.queue, h.task)
+  from qwf.held_tasks h
+  where h.queue = p_job.queue and h.task = p_job.task and h.until is not null and not p_job.run_next
+  union all
   select format('it expired at %s, before it was started: the next tick() cancels it',
     p_job.expires_at)
   where p_job.attempt = 0 and p_job.expires_at <= p_now

@@ -16,6 +16,12 @@ declare
   v_foreign boolean;  -- all of them work for other projects
 begin
   return query select * from _qwf.why_held(p_job, p_now);
+  if found and not p_job.run_next and exists (
+    select from qwf.held_tasks h
+    where h.queue = p_job.queue and h.task = p_job.task and h.until is not null)
+  then
+    return;
+  end if;
   if starts_with(p_job.queue, 'qwf.') then  -- the engine serves it
     if not found then
       return next 'it is a run that starts with the next tick';

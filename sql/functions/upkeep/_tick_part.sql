@@ -17,7 +17,7 @@ begin
     when 'promoted' then _qwf.promote_due()
     when 'served' then _qwf.serve_runs(5000)
     when 'fired' then _qwf.fire_schedules()
-    when 'allowed' then _qwf.redate_starts() + _qwf.wake_for_starts()
+    when 'allowed' then _qwf.redate_starts() + _qwf.wake_for_starts() + _qwf.try_held_tasks()
     when 'cancelled' then _qwf.settle_cancel_requests()
     when 'answered' then _qwf.rest_when_idle(p_part)
     when 'expired' then

@@ -10,6 +10,8 @@ returns text[]
 language sql stable
 as $$
   select array_remove(array[
+    case when p_job.task = any (p_worker.held_tasks) and not p_job.run_next then
+      format('task %s is held back', p_job.task) end,
     case when p_worker.project <> p_job.project then
       format('it works for %s, the job %s',
         coalesce('project ' || nullif(p_worker.project, ''), 'jobs without a project'),

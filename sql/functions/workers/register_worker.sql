@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/workers/register_worker
 -- Purpose: Registers an agent process on a queue, with what it can do.
--- Guarantees: Gives a new id at every start. claim filters by the announced tasks, models, VRAM,
+-- Guarantees: Gives a new id at every start. Its code may be new: a task of it that is held back is
+--   tried with one job. claim filters by the announced tasks, models, VRAM,
 --   labels and project. Warns of another live worker with the same model servers or card.
 -- Raises: QW002 if 10,000 workers are live, QW005 for info that is malformed, larger than 64 KiB or
 --   has an unknown key, QW006 for an unknown queue.
@@ -58,6 +59,9 @@ begin
     vram_mb int, labels jsonb, rank int, project text, out_root text,
     servers jsonb, cards text[], task_options jsonb, follows_orders boolean,
     writes_begun boolean);
+  perform _qwf.free_tasks(w.queue, w.tasks), _qwf.spread_holds(w.queue)
+  from qwf.workers w
+  where w.id = v_id and exists (select from qwf.held_tasks h where h.queue = w.queue);
   perform _qwf.warn_of_same_cards(v_id, v_now);
   return v_id;
 exception

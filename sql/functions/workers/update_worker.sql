@@ -19,7 +19,11 @@ begin
       detail = format('info %s', _qwf.excerpt(update_worker.info)),
       hint = 'info is a JSON object';
   end if;
-  perform _qwf.check_keys('info.', update_worker.info, '{tasks,task_options,models,servers}');
+  perform _qwf.check_keys(
+    'info.', update_worker.info, '{tasks,task_options,models,servers,new_code}');
+  if update_worker.info -> 'new_code' = 'true' then  -- before the row of the worker is locked
+    perform _qwf.free_tasks(w.queue, w.tasks) from qwf.workers w where w.id = update_worker.worker;
+  end if;
   perform _qwf.check_servers(update_worker.info -> 'servers'),
     _qwf.check_task_options(update_worker.info -> 'task_options');
   update qwf.workers w set
@@ -43,7 +47,8 @@ exception
 end $$;
 comment on function qwf.update_worker is
   'Replaces the tasks, task_options, models and servers that a worker announced when it '
-  'registered; tasks or models null: not filtered. QW001 for an unknown worker, QW005 for '
+  'registered; tasks or models null: not filtered. new_code: true says that its tasks have new '
+  'code, which ends the time for which they are held back. QW001 for an unknown worker, QW005 for '
   'malformed info or another key.';
 call _qwf.allow('qwf.update_worker', 'qwf_worker');
 

@@ -10,25 +10,27 @@ create temp table job as
 select w as all_workers, jsonb_populate_record(null::qwf.jobs, jsonb_build_object(
   'id', 1, 'queue', q, 'task', t, 'status', 'queued', 'project', p, 'required_model', m,
   'vram_mb', v, 'requires', r::jsonb, 'attempt', a, 'expires_at', e, 'avoid_host', h,
-  'avoid_until', u, 'key', k, 'key_state', s)) as job
+  'avoid_until', u, 'key', k, 'key_state', s, 'run_next', n)) as job
 from unnest('{"",p}'::text[]) p,
   lateral (
-    select true, t, 'gpu', m, v, r, 0, null::timestamptz, null, null::timestamptz, null, 'u'
+    select true, t, 'gpu', m, v, r, 0, null::timestamptz, null, null::timestamptz, null, 'u',
+      v is null
     from unnest('{t,u}'::text[]) t, unnest('{null,sam}'::text[]) m,
       unnest('{null,8000}'::int[]) v, unnest(array['{}', '{"disk": "big"}']) r
     union all
-    select false, 't', q, null, null, '{}', a, e, h, u, k, s
+    select false, 't', q, null, null, '{}', a, e, h, u, k, s, false
     from unnest('{gpu,cpu}'::text[]) q, unnest('{0,1}'::int[]) a,
       unnest('{null,2026-01-01 12:00Z,2026-01-01 12:01Z}'::timestamptz[]) e,
       unnest('{null,box}'::text[]) h,
       unnest('{null,2026-01-01 12:00Z,2026-01-01 12:05Z}'::timestamptz[]) u,
       (values (null, 'u'), ('k', 'w'), ('k', 's'), ('k', 'u'), ('free', 'w')) x (k, s)
-  ) y (w, t, q, m, v, r, a, e, h, u, k, s);
+  ) y (w, t, q, m, v, r, a, e, h, u, k, s, n);
 select qwf.enqueue('t', key => 'k') is not null, (select count(*) from qwf.claim('default', 'x'));
 create temp table worker as
 select jsonb_populate_record(null::qwf.workers, jsonb_build_object(
   'id', 'w', 'host', h, 'queue', 'gpu', 'project', p, 'tasks', t::jsonb, 'models', m::jsonb,
-  'vram_mb', v, 'labels', l::jsonb)) as worker
+  'vram_mb', v, 'labels', l::jsonb,
+  'held_tasks', case when m = '[]' then '["t"]'::jsonb end)) as worker
 from unnest('{box,other}'::text[]) h, unnest('{null,"",p}'::text[]) p,
   unnest(array[null, '["t"]', '["u"]']) t, unnest(array[null, '["sam"]', '[]']) m,
   unnest('{null,4000,8000}'::int[]) v, unnest(array['{}', '{"disk": "big", "x": 1}']) l

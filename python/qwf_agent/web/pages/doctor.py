@@ -37,7 +37,7 @@ SHOWN_AT = {
     "alert": "/alerts#rule-", "receiver": "/alerts#receiver-",
 }  # fmt: skip
 COMMAND = re.compile(r"\b(qwf [a-z][^;]*|(?:alter|grant|revoke|select|vacuum|create) .*)")
-RESUME = re.compile(r"qwf queue resume (\S+)")
+RESUME = re.compile(r"(?:mend it, then: )?qwf queue resume (\S+)(?: --task (\S+))?")
 SWITCH_ON = re.compile(r"qwf worker on --host (\S+) --queue (\S+)")
 
 
@@ -124,7 +124,8 @@ def remedy(finding: Finding) -> dict[str, Any]:
         opens = {"path": SHOWN_AT[kind] + quote(path, safe=""), "text": f"Open {kind} {path}"}
     act: tuple[str, str, dict[str, str]] | None = None
     if found := RESUME.match(finding.advice):
-        act = ("resume_queue", "Resume", {"name": found[1]})
+        names = {"name": found[1], **({"task": found[2]} if found[2] else {})}
+        act = ("resume_queue", "Resume", names)
     elif found := SWITCH_ON.match(finding.advice):
         act = ("worker_control", "Switch on", {"host": found[1], "queue": found[2].rstrip(";"),
                                               "state": "on"})  # fmt: skip

@@ -180,7 +180,7 @@ ACTIONS: dict[str, Action] = {
         {"host": "text", "queue": "text", "model": "text", "action": "text"},
         "asked {queue} on {host} to {action} the model",
     ),
-    "resume_queue": Action({"name": "text"}, "queue {name} goes on"),
+    "resume_queue": Action({"name": "text", "task": "text"}, "queue {name} goes on"),
     "retry_job": Action({"job_id": "bigint", "args": "jsonb"}, "job {job_id} runs again"),
     "retry_jobs": Action({"jobs": "bigint[]"}, "{ok} of {all} jobs run again"),
     "retry_runs": Action({"runs": "bigint[]"}, "{ok} of {all} runs go on"),
