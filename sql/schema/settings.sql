@@ -66,7 +66,8 @@ comment on column qwf.settings.heartbeat is 'How often an agent renews its lease
 comment on column qwf.settings.poll is
   'How often a sleeping worker looks for work although nobody woke it.';
 comment on column qwf.settings.tick is 'How often an agent calls tick().';
-comment on column qwf.settings.timeout is 'Wall-clock limit of one attempt, where neither the job nor its queue has one; queue gpu has.';
+comment on column qwf.settings.timeout is
+  'Wall-clock limit of one attempt, where neither the job nor its queue has one; queue gpu has.';
 comment on column qwf.settings.cancel_grace is
   'How long a body may take to stop after it was told to, before it is killed.';
 comment on column qwf.settings.stop_grace is

@@ -1,8 +1,8 @@
 -- Deploy qwf:schema/signals
--- Signals from outside, each a row of its own until keep_until: steps that ask later read the newest
--- that fits them. A producer and a step that do not
--- see each other, as neither has committed, are brought together by the tick: it looks at a signal
--- until everything that was open when it committed has ended.
+-- Signals from outside, each a row of its own until keep_until: steps that ask later read the
+-- newest that fits them. A producer and a step that do not see each other, as neither has
+-- committed, are brought together by the tick: it looks at a signal until everything that was open
+-- when it committed has ended.
 
 begin;
 

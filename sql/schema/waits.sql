@@ -23,7 +23,7 @@ create index waits_ending on qwf.waits (
     (date_trunc('second', at at time zone 'UTC') at time zone 'UTC'), job_id)
   where kind = 'question';
 create index waits_signal on qwf.waits (project, name, job_id) where kind = 'signal';
-create index waits_late on qwf.waits (job_id) 
+create index waits_late on qwf.waits (job_id)
   where kind = 'signal' and -1 = any (refused);
 
 comment on table qwf.waits is

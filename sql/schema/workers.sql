@@ -47,7 +47,8 @@ comment on column qwf.workers.vram_mb is 'GPU memory it has, MiB; null: unknown,
 comment on column qwf.workers.labels is
   'Labels that a job can require; host is always one of them.';
 comment on column qwf.workers.rank is 'Negative: an overflow worker.';
-comment on column qwf.workers.project is 'Project it works for, empty: jobs without one; null: all.';
+comment on column qwf.workers.project is
+  'Project it works for, empty: jobs without one; null: all.';
 comment on column qwf.workers.out_root is
   'Folder on its box below which bodies write their files, unless the run names one; null: not '
   'announced.';

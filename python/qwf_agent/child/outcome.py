@@ -114,8 +114,8 @@ def of_exception(
 
 
 def _leaves(error: BaseException, gpu: bool, depth: int = 0) -> Iterator[BaseException]:
-    """What decides about an exception: the exceptions in a group and in the groups within it, the
-    first of its causes that means something, or itself."""
+    """The exceptions that decide about an exception: those in a group and in the groups within it,
+    the first of its causes that means something, or itself."""
     inner = _members(error) if depth < DEEPEST else ()
     if inner:
         for one in inner:

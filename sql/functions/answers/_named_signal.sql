@@ -26,7 +26,7 @@ begin
   select string_agg(case
         when jsonb_typeof(p.value) = 'number' then trim_scale(p.value::numeric)::text
         when jsonb_typeof(v_signal) = 'array'
-          then regexp_replace(p.value #>> '{}', '([:\\])', '\\\1', 'g')
+          then regexp_replace(p.value #>> '{}', e'[:\\\\]', e'\\\\\\&', 'g')
         else p.value #>> '{}' end, ':' order by p.n),
     min(left(p.value::text, 200)) filter (where jsonb_typeof(p.value) not in ('string', 'number'))
     into v_name, v_wrong

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/answers/_offered
 -- Purpose: Returns the list of what may be chosen in a question; null if any answer may be given.
--- Called by: _answer_problems, _chosen.
+-- Called by: _answer_problems, _chosen, _compile_step.
 
 begin;
 

@@ -41,7 +41,8 @@ begin
       v_held.detail := v_held.detail || '{"reason": "later"}';
       if v_held.attempt > 1000 and (
         select count(*) = 1000 from qwf.job_attempts a
-        where a.job_id = v_held.id and a.attempt between v_held.attempt - 1000 and v_held.attempt - 1
+        where a.job_id = v_held.id
+          and a.attempt between v_held.attempt - 1000 and v_held.attempt - 1
           and a.outcome = 'released' and a.detail ->> 'reason' = 'later')
       then
         v_held.outcome := 'tempfail';

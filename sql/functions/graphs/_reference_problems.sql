@@ -16,7 +16,8 @@ begin
   return query
     select r.path, verdict.problem, verdict.hint
     from (
-      select s.path, s.optional, s.expression, s.segments, s.segments[1] as head, p_names -> s.segments[1] as name
+      select s.path, s.optional, s.expression, s.segments, s.segments[1] as head,
+        p_names -> s.segments[1] as name
       from (
         select e.path, e.expression, e.optional or e.expression ? '$default' as optional,
           _qwf.segments(e.expression -> '$from') as segments

@@ -44,9 +44,9 @@ select matches(pg_temp.finds('workers'), '^problem: box-a has 89 ended bodies th
   'it cannot report, and says so in an odd way');
 update qwf.workers set stats = '{}';
 select qwf.withdraw_worker(w.id, 'cannot write /data/out (Read-only file system)') from worker w;
-select matches(pg_temp.finds('workers'), '^problem: box-a has withdrawn from cpu: cannot write /data/out '
-  '\(Read-only file system\) -> mend it, then: qwf worker on --host box-a --all; by itself it '
-  'tries again at ', 'it has withdrawn');
+select matches(pg_temp.finds('workers'), '^problem: box-a has withdrawn from cpu: cannot write '
+  '/data/out \(Read-only file system\) -> mend it, then: qwf worker on --host box-a --all; '
+  'by itself it tries again at ', 'it has withdrawn');
 
 select * from finish();
 rollback;

@@ -5,7 +5,8 @@ select plan(5);
 create sequence pg_temp.reads;
 grant all on sequence pg_temp.reads to public;
 select qwf.create_schedule('s' || n, task => 't', every => '1 h') from generate_series(1, 20) n;
-select count(*) from (select qwf.enqueue('t' || n, queue => 'cpu') from generate_series(1, 1000) n) e;
+select count(*)
+from (select qwf.enqueue('t' || n, queue => 'cpu') from generate_series(1, 1000) n) e;
 select count(qwf.finish(c.job_id, c.token, 'completed')) from qwf.claim('cpu', 'w', 1000) c;
 select is((select count(*)::int from qwf.attempt_counts), 1000, 'a row for each task');
 update qwf.schedules set next_at = '2026-01-01';

@@ -59,7 +59,8 @@ comment on column qwf.worker_overview.slots is
 comment on column qwf.worker_overview.running is 'Jobs it holds.';
 comment on column qwf.worker_overview.current_model is 'Model it has loaded.';
 comment on column qwf.worker_overview.vram_mb is 'Its GPU memory, MiB.';
-comment on column qwf.worker_overview.project is 'Project it works for, empty: jobs without one; null: all.';
+comment on column qwf.worker_overview.project is
+  'Project it works for, empty: jobs without one; null: all.';
 comment on column qwf.worker_overview.rank is
   'Negative: an overflow worker, which takes the newest jobs.';
 comment on column qwf.worker_overview.state is

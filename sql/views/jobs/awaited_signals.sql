@@ -6,7 +6,7 @@ begin;
 create view qwf.awaited_signals as
 select
   w.name as signal, w.project, j.run_id, r.workflow, j.node_id, w.job_id, w.since,
-  j.expires_at, j.input_spec ? 'widget' as asks_person, 
+  j.expires_at, j.input_spec ? 'widget' as asks_person,
   coalesce(array_remove(w.refused, -1) <> '{}', false) as refused,
   j.input_spec as spec
 from qwf.waits w
