@@ -236,7 +236,10 @@ def test_the_plan_has_a_heading_for_every_room() -> None:
 
 
 # A run is a job of the run above it: its end ends an attempt, and what queues a job may start it.
-UPWARD = {"functions/runs/_apply_events": {"children"}}
+UPWARD = {
+    "functions/runs/_apply_events": {"children"},
+    "functions/events/_end_kind": {"children"},
+}
 
 
 def test_a_function_uses_only_its_own_room_and_rooms_before_it() -> None:

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/alerts/_alert_key
 -- Purpose: Returns which events of a rule are one alert: those with the same key.
 -- Guarantees: A queue, a schedule, a host, a workflow and a task of one name are five alerts: what
---   ends one ends no other. A question is always one by itself, and what ends it has the same key. An event
---   without a job and a run counts by its subject where others count by those. Of a label, the
---   first 500 characters count: an index takes no more than 2,700 bytes. PostgreSQL inlines
---   it.
+--   ends one ends no other. A question is always one by itself, and what ends it has the same
+--   key. An event without a job and a run counts by its subject where others count by those. Of a
+--   label, the first 500 characters count: an index takes no more than 2,700 bytes. PostgreSQL
+--   inlines it.
 -- Called by: _fold_events.
 
 begin;

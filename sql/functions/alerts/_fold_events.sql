@@ -40,8 +40,7 @@ begin
       b.bad and t.more_than > 0 as many, h.events, h.first_seq, h.last_seq, h.first_at, h.last_at,
       _qwf.alert_key(t.by, h.counts_as, b.bad, h.kind, h.last_seq, h.run_id,
         h.job_id, h.subject, h.names, h.labels) as key
-    from applied t
-    cross join happened h
+    from applied t cross join happened h
     cross join lateral (
       select coalesce(h.counts_as = any (t.kinds) and (h.counts_as <> 'run_ended'
         or t.status in ('any', h.status)), false) as bad offset 0) b  -- 0: works it out once
@@ -59,15 +58,11 @@ begin
       min(p.first_at) filter (where p.bad) as first_at,
       max(p.last_at) filter (where p.bad) as last_at,
       array_agg(p.last_seq) filter (where p.many) as parts
-    from pair p
-    group by p.place, p.key
+    from pair p group by p.place, p.key
   ), timed as (  -- only rules with more_than ask when each event was
     select f.place, f.key, array_agg(t) as times
-    from folded f
-    cross join lateral unnest(f.parts) s (seq)
-    join happened h on h.last_seq = s.seq
-    cross join lateral unnest(h.times) t
-    where f.parts is not null
+    from folded f cross join lateral unnest(f.parts) s (seq)
+    join happened h on h.last_seq = s.seq cross join lateral unnest(h.times) t
     group by f.place, f.key
   )
   select r.rule, f.key,

@@ -40,8 +40,7 @@ begin
     order by d.rule, d.place);
   perform _qwf.send_messages(v_sent);
   update qwf.open_alerts o set messages = o.messages + 1, sent_at = p_now, told = o.events,
-    waits_since = null,
-    send_at = case when a.rule ->> 'repeat' <> '0'
+    waits_since = null, send_at = case when a.rule ->> 'repeat' <> '0'
       then p_now + make_interval(secs => (a.rule ->> 'repeat')::float) end,
     close_at = case
       when m.state = 'still' or exists (
@@ -66,16 +65,14 @@ begin
     select m.rule from _qwf.send_messages(array(
       select s from unnest(v_storms) s join qwf.alerts a on a.name = s.rule
       where a.storm_at is null order by s.rule)) m);
-  update qwf.open_alerts o set closed_at = p_now, close_at = null, send_at = null,
-    waits_since = null
-  from qwf.alerts a
-  where a.name = any (v_counted) and o.rule = a.name and o.closed_at is null
+  update qwf.open_alerts o
+  set closed_at = p_now, close_at = null, send_at = null, waits_since = null
+  from qwf.alerts a where a.name = any (v_counted) and o.rule = a.name and o.closed_at is null
     and o.waits_since < a.hour_began and o.close_at <= p_now;
   update qwf.alerts a set hour_messages = a.hour_messages + s.number,
     storm_at = coalesce(a.storm_at, case when a.name = any (array(
       select m.rule from unnest(v_storms) m)) then p_now end)
-  from (
-    select r.name, count(m) as number
+  from (select r.name, count(m) as number
     from unnest(p_rules) r (name) left join unnest(v_sent) m on m.rule = r.name group by r.name) s
   where a.name = s.name;
 end $$;

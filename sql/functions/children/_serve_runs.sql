@@ -40,9 +40,7 @@ declare
   v_count int := 0;
   v_secret bytea := uuid_send(gen_random_uuid());
 begin
-  if current_setting('qwf.serving', true) = pg_current_xact_id()::text then
-    return 0;
-  end if;
+  if current_setting('qwf.serving', true) = pg_current_xact_id()::text then return 0; end if;
   perform set_config('qwf.serving', pg_current_xact_id()::text, true);
   loop
     perform set_config('qwf.runs_due', '', true);
@@ -74,9 +72,8 @@ begin
     end loop;
     v_taken := v_nodes.jobs[: cardinality(v_nodes.jobs) - cardinality(v_rest)];
     v_count := v_count + cardinality(v_taken);
-    if v_nodes.runs is not null then
-      perform _qwf.start_runs(array(select t.run_id from unnest(v_taken) t), v_now);
-    end if;
+    perform _qwf.start_runs(array(select t.run_id from unnest(v_taken) t), v_now)
+    where v_nodes.runs is not null;
     if v_pick.limited then perform _qwf.use_permits(v_pick, v_taken, v_now); end if;
     perform _qwf.report_runs(v_runs);
     v_full := v_spent >= p_nodes or qwf.now() - v_began > interval '300 ms';

@@ -46,8 +46,7 @@ begin
     and _qwf.is_plain(enqueue.task, enqueue.args, enqueue.labels, v_max_bytes)
   ) is not true then
     enqueue.labels := _qwf.with_notify(enqueue.labels, enqueue.notify);
-    v_job := (
-      null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
+    v_job := (null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
       enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),

@@ -16,10 +16,9 @@ declare
   v_id text := p_step ->> 'id';
   v_part jsonb := jsonb '{"nodes": [], "name": {"kind": "unknown"}}';
   v_inputs jsonb := _qwf.named_inputs(p_step -> 'inputs');
+  v_read jsonb := p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs);
   v_problems _qwf.problem[] := array(
-    select p from _qwf.reference_problems(
-      p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs),
-      p_path, p_names) p);
+    select p from _qwf.reference_problems(v_read, p_path, p_names) p);
   v_given jsonb := jsonb '{"checks": []}';
   v_skip_if jsonb := _qwf.with_absolute_references(p_step -> 'skip_if', p_names);
   v_shape jsonb;
@@ -46,12 +45,10 @@ begin
         'declared', coalesce(p_pipeline #> '{inputs,properties}', '{}')));
     v_parts := _qwf.compile_node_parts(
       p_step, p_path, v_shape #> '{references,nodes}', p_pipeline -> 'children', v_names);
-    v_problems := v_problems || array(
-        select p from jsonb_populate_recordset(null::_qwf.problem, v_given -> 'problems') p)
-      || array(select p from _qwf.reference_problems(
-        v_shape -> 'references', p_path || '.pipeline', v_names) p)
-      || array(select p from jsonb_populate_recordset(
-        null::_qwf.problem, jsonb_path_query_array(v_parts, '$.*.problems[*]')) p);
+    v_problems := v_problems || array(select p from jsonb_populate_recordset(null::_qwf.problem,
+      (v_given -> 'problems') || to_jsonb(array(select p from _qwf.reference_problems(
+        v_shape -> 'references', p_path || '.pipeline', v_names) p))
+      || jsonb_path_query_array(v_parts, '$.*.problems[*]')) p);
     v_part := v_part || jsonb_build_object('nodes', (
         select coalesce(jsonb_agg(_qwf.compile_node(n.node, p_step, v_skip_if, v_names)
               || coalesce(v_parts #> array[n.node ->> 'id', 'node'], '{}')
@@ -70,9 +67,8 @@ begin
     select c ->> 'name' from jsonb_array_elements(v_given -> 'checks') c);
   return v_part || jsonb_build_object('problems', to_jsonb(v_problems),
     'checks', (v_given -> 'checks') || jsonb_path_query_array(v_parts, '$.*.checks[*]')
-      || _qwf.context_needs(
-      p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs),
-      v_shape #> '{references,nodes}', p_names, v_names));
+      || _qwf.context_needs(v_read || jsonb_build_object('inputs', v_inputs),
+        v_shape #> '{references,nodes}', p_names, v_names));
 end $$;
 
 commit;

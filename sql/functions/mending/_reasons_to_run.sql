@@ -49,7 +49,8 @@ begin
         when n.compensates is not null then null
         when n.node_id = p_from_node then 'it was named'
         when u.by is not null and (o.status = 'completed' or o.elements is not null and exists (
-            select from qwf.jobs e where e.parent_id = o.id and e.status = 'completed')) then 'it was taken back by ' || u.by
+            select from qwf.jobs e where e.parent_id = o.id and e.status = 'completed'))
+          then 'it was taken back by ' || u.by
         when p_graph <> p_run.graph_id and _qwf.made_by(n) is distinct from _qwf.made_by(was)
           then 'its definition changed'
         else coalesce(c.reason, (

@@ -38,9 +38,9 @@ begin
   where r.id is null or r.status in ('completed', 'failed', 'cancelled');
 end $$;
 comment on function qwf.ended is
-  'Those of these jobs and runs (at most 10000) that have ended: of a job the same object as result(); of a run '
-  'run_id, workflow, status and error. Nothing for one that has not ended; status is null for one '
-  'that is not there.';
+  'Those of these jobs and runs (at most 10000) that have ended: of a job the same object as '
+  'result(); of a run run_id, workflow, status and error. Nothing for one that has not ended; '
+  'status is null for one that is not there.';
 call _qwf.allow('qwf.ended', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -49,9 +49,7 @@ begin
     end if;
     v_parts := array['promoted', 'served', 'fired', 'allowed', 'answered', 'numbered'];
   end if;
-  if not coalesce(tick.fire, true) then
-    v_parts := array_remove(v_parts, 'fired');
-  end if;
+  v_parts := array_remove(v_parts, case when not tick.fire then 'fired' end);
   v_locked := _qwf.try_lock('tick');
   v_ran := v_locked
     or (select l.last_value from qwf.last_tick l)

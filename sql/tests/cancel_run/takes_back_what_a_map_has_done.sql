@@ -50,7 +50,8 @@ select is((select count(*)::int from qwf.claim('default', 'w', 10)), 4, 'all ele
 select is_empty('select * from qwf.check_invariants()', 'nothing is broken');
 
 select pg_temp.begin_run();
-select count(qwf.finish(c.job_id, c.token, 'fatal', error => 'no')) from qwf.claim('default', 'w') c;
+select count(qwf.finish(c.job_id, c.token, 'fatal', error => 'no'))
+from qwf.claim('default', 'w') c;
 select pg_temp.work('tell');
 select is(pg_temp.work('refund', 'fatal'), '{"done": [{"paid": 1}, {"paid": 2}, null, null]}',
   'the same if an element fails');
