@@ -2,7 +2,8 @@ begin;
 select plan(2);
 
 select throws_ok(
-  $$ select qwf.ended(array_fill(1::bigint, '{6000}'), array_fill(1::bigint, '{4001}')) $$, 'QW005', 'too many jobs and runs', 'one too many');
+  $$ select qwf.ended(array_fill(1::bigint, '{6000}'), array_fill(1::bigint, '{4001}')) $$,
+  'QW005', 'too many jobs and runs', 'one too many');
 select lives_ok($$ select qwf.ended(run_ids => array_fill(1::bigint, '{10000}')) $$, 'as many');
 
 select * from finish();
