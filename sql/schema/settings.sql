@@ -50,7 +50,8 @@ create table qwf.settings (
     greatest(heartbeat, poll, tick, metrics, pack_patience) <= '1 day'),
   constraint times_are_in_reach check (
     greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, crash_hold,
-      stall_timeout, gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
+      stall_timeout, gpu_health_window, model_load_grace, model_idle, metrics_keep,
+      minutes_keep) <= '366 days'
     and greatest(retention, events_keep) <= '1000 years'),
   constraint secret_keys_are_words check (
     cardinality(secret_keys) <= 100 and array_position(secret_keys, null) is null

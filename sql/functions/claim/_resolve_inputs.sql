@@ -64,9 +64,7 @@ begin
         v_slow := coalesce(qwf.now() - v_began >= '2 s', false);
         if _qwf.is_passing_error(sqlstate) and (sqlstate <> '53200' or v_hint <> '')
           or sqlstate = '57014' and not v_slow and (v_next = 1 or qwf.now() - v_start < '2 s')
-        then
-          raise;
-        end if;
+        then raise; end if;
         if sqlstate <> '57014' or v_slow then
           v_jobs[v_next].error := _qwf.resolution_error(sqlstate || ' ' || left(sqlerrm, 500));
           v_is_bad := true;

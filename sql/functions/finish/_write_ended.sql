@@ -29,8 +29,7 @@ begin
       position = case when t.status = 'queued' then _qwf.next_position(
           t.front and not _qwf.is_held(h.queue, h.task, h.detail ->> 'reason'))
         else j.position end,
-      queued_at = case t.status when 'queued' then p_now when 'awaiting_input' then p_now
-        else j.queued_at end,
+      queued_at = case when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
       finished_at = case when t.status in ('completed', 'failed', 'cancelled') then p_now end,
       last_error = case
         when t.status = 'completed' then null
@@ -68,9 +67,8 @@ begin
         else h.outcome end) o (reason, outcome)
       ) a (host, retry_after_s, on_failure, outcome, begun, error)
     cross join lateral _qwf.transition(
-      a.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
-      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, a.on_failure, a.retry_after_s,
-      p_settings) t
+      a.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id), h.failures, h.losses,
+      h.max_attempts, h.max_losses, h.backoff, a.on_failure, a.retry_after_s, p_settings) t
     where j.ctid = h.row
     returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.claimed_by, h.outcome,
       h.detail)::_qwf.ended as job

@@ -33,11 +33,9 @@ begin
       where j.run_id = p_run.id and j.node_idx >= 0
     ), undone as materialized (
       select t.node_id, min(o.node_id) as by
-      from old o
-      join qwf.graph_nodes c on c.graph_id = p_run.graph_id and c.idx = o.node_idx
+      from old o join qwf.graph_nodes c on c.graph_id = p_run.graph_id and c.idx = o.node_idx
       cross join lateral unnest(c.compensates) t (node_id)
-      where o.status = 'completed'
-      group by t.node_id
+      where o.status = 'completed' group by t.node_id
     ), gone as materialized (
       select o.node_id from old o
       where p_graph <> p_run.graph_id and not exists (

@@ -31,8 +31,8 @@ begin
 end $$;
 comment on function qwf.resume_queue is
   'Hands out jobs of the queue again, and wakes workers that sleep on it. With a task: jobs of '
-  'this task, which is held back because it crashed; the first one runs alone. QW001 for a task that is '
-  'not held back, QW006 for an unknown queue.';
+  'this task, which is held back because it crashed; the first one runs alone. QW001 for a task '
+  'that is not held back, QW006 for an unknown queue.';
 call _qwf.allow('qwf.resume_queue', 'qwf_admin');
 
 commit;

@@ -28,9 +28,8 @@ declare
   v_delay _qwf.resolution;
 begin
   for v_node in
-    select j.id, j.run_id, j.elements,
+    select j.id, j.run_id, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
       case when j.run_at is null or j.run_at = r.run_at then n.delay end as delay,
-      n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files,
       n.reads_run, n.graph_id, n.compensates, n.compensates is not null
         and not _qwf.has_completed(j.run_id, n.graph_id, n.compensates) as idle
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
@@ -43,19 +42,15 @@ begin
       continue;
     elsif v_node.elements is not null then  -- a retried map with nothing left to run
       v_map := (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
-      return next case when v_map.status = 'blocked'
-        then _qwf.next_turn(v_node.id) else v_map end;
+      return next case when v_map.status = 'blocked' then _qwf.next_turn(v_node.id) else v_map end;
       continue;
     end if;
     begin
-      v_asked := null;
-      v_map := null;
-      select s.scope into v_scope
+      v_asked := null; v_map := null;
+      select s.scope || case when v_node.compensates is null then '{}'
+        else _qwf.done_of_maps(v_node.run_id, v_node.graph_id, v_node.compensates) end
+      into v_scope
       from _qwf.scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files, v_node.reads_run) s;
-      if v_node.compensates is not null then
-        v_scope := v_scope
-          || _qwf.done_of_maps(v_node.run_id, v_node.graph_id, v_node.compensates);
-      end if;
       v_skip := _qwf.resolve(coalesce(v_node.skip_if, 'false'), v_scope);
       if v_skip.error is null and not _qwf.is_true(v_skip.value) and v_node.delay is not null then
         v_delay := _qwf.delay_end(v_node.delay, v_scope);
@@ -68,19 +63,15 @@ begin
           v_asked.value := _qwf.without_null_options(v_node.input_spec, v_asked.value);
           v_asked := _qwf.named_signal(v_asked);
         elsif v_node.map is not null and v_asked.error is null then
-          if v_node.compensates is not null then  -- for what was done only
-            v_asked.value := case when jsonb_typeof(v_asked.value) = 'array'
+          v_map := _qwf.expand_map(v_node.id, case  -- a compensation takes back what was done
+            when v_node.compensates is not null and jsonb_typeof(v_asked.value) = 'array'
               then jsonb_path_query_array(v_asked.value, '$[*] ? (@ != null)')
-              else v_asked.value end;
-          end if;
-          v_map := _qwf.expand_map(v_node.id, v_asked.value, v_scope);
+            else v_asked.value end, v_scope);
         end if;
       end if;
     exception
       when others then
-        if _qwf.is_passing_error(sqlstate) then
-          raise;
-        end if;
+        if _qwf.is_passing_error(sqlstate) then raise; end if;
         v_skip := (null, sqlstate || ' ' || left(sqlerrm, 500))::_qwf.resolution;
     end;
     return next case when v_map.id is not null then v_map

@@ -1,7 +1,6 @@
--- Style rule 4: a function is one idea: most bodies have fewer than 60 lines, none more than 80. The
--- three exceptions hold the ordinary case of a
--- claim, of a report and of what a report opens in one body, because each further call costs a
--- tenth of it (docs/adr/0040 and 0043).
+-- Style rule 4: a function is one idea: most bodies have fewer than 60 lines, none more than 80.
+-- The three exceptions hold the ordinary case of a claim, of a report and of what a report opens
+-- in one body, because each further call costs a tenth of it (docs/adr/0040 and 0043).
 begin;
 select plan(2);
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_waiting_limits
+-- Deploy qwf:functions/walks/_waiting_limits
 -- Purpose: Counts the limits for which jobs of a queue wait, up to a bound; not those that count by
 --   key.
 -- Guarantees: One index probe for each limit.
