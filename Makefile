@@ -49,9 +49,11 @@ test: $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
 	@$(BIN)/python -m pytest -n 4 --dist worksteal $(ARGS)
 
-chaos: $(VENV)/.test ## Strike a fleet of its own with faults of every kind: SECONDS=60 SEED=1
+chaos: $(VENV)/.test ## Strike a fleet with faults of every kind, then cross options: SECONDS=60 SEED=1
 	@PYTHONPATH=python:tests $(BIN)/python -m support.chaos --seconds $(or $(SECONDS),60) \
 	  --seed $(or $(SEED),1) $(ARGS)
+	@PYTHONPATH=python:tests $(BIN)/python -m support.crossings --seconds $(or $(SECONDS),60) \
+	  --seed $(or $(SEED),1)
 
 gpu-check: $(VENV)/.test ## Test the agent on a real NVIDIA card; skips without one
 	@$(BIN)/python -m pytest -s tests/gpu $(ARGS)

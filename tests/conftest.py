@@ -56,7 +56,8 @@ LONG = (
     "tree/test_lint.py", "web/test_browser.py", "cli/test_demo.py", "package/test_package.py",
     "sandbox/test_page.py", "docs/test_documents_that_run.py", "drills/test_machine.py",
     "drills/test_seeded_bugs.py", "races/test_deadlocks.py", "agent/test_day.py",
-    "drills/test_chaos.py", "bench/test_bench.py", "operations/test_postgres_upgrade.py",
+    "drills/test_crossings.py", "drills/test_chaos.py", "bench/test_bench.py",
+    "operations/test_postgres_upgrade.py",
     "servers/test_failing_servers.py", "migrate/test_own_migrations.py", "migrate/test_upgrade.py",
 )  # fmt: skip
 

@@ -583,6 +583,31 @@ UNDO_BUGS = {
 }
 
 
+# Bugs, and the options of the histories that find them.
+CROSSING_BUGS = {
+    "a job that has started supersedes itself": (
+        [("_qwf.supersede", "where j.ctid = p.row and j.key_state <> 's'", "where j.ctid = p.row")],
+        {"job.key": "'k'", "job.expires": "'10 min'"},
+    ),
+    "a run in line goes on while a body of its last try runs": (
+        [
+            ("_qwf.end_run", "or v_place = 'running')", ")"),
+            ("_qwf.report_runs", "f.status = 'failed' and not f.stops", "f.status = 'failed'"),
+            ("_qwf.advance_runs", "and c.closed > 0", ""),
+        ],
+        {"run.limit_by": "'one'", "run.max_attempts": "3"},
+    ),
+    "a limit inside itself is not refused": (
+        [("_qwf.limit_inside", "n.limit_by = any (p_limits)", "false")],
+        {"run.limit_by": "'one'", "node.limit_by": "one"},
+    ),
+    "what was done is taken back outside the line": (
+        [("_qwf.end_run", "coalesce(v_place in ('queued', 'scheduled'), false)", "false")],
+        {"run.limit_by": "'one'", "people.retry": "then cancel"},
+    ),
+}
+
+
 def put_in(dsn: str, function: str, text: str, bug: str) -> str:
     """Replace a function by one with the bug; returns its definition without it."""
     with psycopg.connect(dsn, autocommit=True) as conn:
