@@ -43,6 +43,19 @@ def test_what_is_wrong_comes_first_with_its_remedy(visit: Visit, db: Db) -> None
     assert "/do/resume_queue" not in visit("viewer").text("/doctor")
 
 
+def test_a_held_task_can_be_resumed(visit: Visit, db: Db) -> None:
+    db.execute(
+        "insert into qwf.held_tasks (queue, task, hosts, crashes, other_ends, crashed_at, until)"
+        " values ('default', 'killer', '{box-a,box-b}', 2, 0, now(), now() + interval '5 min')"
+    )
+    admin = visit("admin")
+    page = admin.text("/doctor")
+    assert "killer crashed on box-a, box-b: held until " in page
+    assert 'name="task" value="killer"' in page
+    admin.do("resume_queue", name="default", task="killer")
+    assert db.execute("select until <= now() from qwf.held_tasks").fetchone() == (True,)
+
+
 def test_a_receiver_that_nobody_has_leads_to_the_alerts(visit: Visit, db: Db) -> None:
     """No tick delivers a message, so the page offers none."""
     rule = '{"when": ["overdue"], "do": {"receiver": "ops"}}'
