@@ -498,8 +498,8 @@ def test_the_lowest_versions_that_the_extras_name_work(
     env = {"HOME": str(home), "PATH": f"{python.parent}:/usr/bin:/bin", "LANG": "C.UTF-8"}
     assert "Usage: qwf migrate deploy" in run(python, "-c", HELP, cwd=tmp_path, env=env,
                                               timeout=COMMAND_S)  # fmt: skip
-    printed = run(python.parent / "qwf", "demo", "--limit", "1", cwd=tmp_path, env=env,
-                  timeout=DEMO_S)  # fmt: skip
+    printed = run(python.parent / "qwf", "demo", "--no-page", "--limit", "1", cwd=tmp_path,
+                  env=env, timeout=DEMO_S)  # fmt: skip
     assert "1 of 1 runs completed" in printed
 
 
