@@ -82,6 +82,13 @@ ONCE = (
         "needs": (None, None, {}),
     },
 )
+JOB = ("enqueue", {**ONCE[1], "on_failure": "fail"})
+
+
+def with_limit(limit: str) -> tuple[str, dict[str, Any]]:
+    """A job of this limit."""
+    return ("enqueue", {**JOB[1], "limit": limit})
+
 
 # Bugs that few sequences find: the workflow, and the steps of a sequence that does.
 WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
@@ -95,6 +102,13 @@ WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
     "what runs at most once is claimed ahead": (
         "loose",
         [ONCE, ONCE, ("claim", {"worker": 0, "count": 5, "lease": None})],
+    ),
+    "a claim starts a job of a key beside one of a limit": (
+        "loose",
+        [
+            *(with_limit("calls"), with_limit("host:a"), JOB),
+            ("claim", {"worker": 0, "count": 2, "lease": None}),
+        ],
     ),
     "a worker that is off is handed jobs": (
         "loose",

@@ -49,6 +49,11 @@ BUGS = {
         "v_error := sqlstate || ' ' || sqlerrm;",
         "v_left := null;",
     ),
+    "a claim starts a job of a key beside one of a limit": (
+        "_qwf.cap_rated",
+        "if cardinality(v_pick.rated) > p_startable then",
+        "if false then",
+    ),
     "a worker that is off is handed jobs": (
         "qwf.claim",
         "if v_terms.closed then return; end if;",
@@ -91,7 +96,7 @@ BUGS = {
     ),
     "a signal that came early is not kept": (
         "_qwf.take_kept_signal",
-        "if v_fits then",
+        "if v_fitting <> '{}' then",
         "if false then",
     ),
     "a signal answers though it does not fit": (

@@ -3,7 +3,8 @@
 --   p_startable.
 -- Guarantees: Keeps the order. The walks have picked no more of one kind of limit already: more are
 --   there only if jobs of plain limits and of limits by key came together. What is dropped stays
---   queued, and uses no start.
+--   queued, and uses no start. The claim then hands out fewer jobs than it was asked for, but as
+--   many as the worker could begin.
 -- Called by: _pick_special.
 
 begin;

@@ -105,12 +105,13 @@ class Claims(State):
         ours = sorted((j for j in free if j.id in picked), key=lambda j: [*came, j.id].index(j.id))
         taken = self._in_order(ours, max_jobs)
         dropped = [job for job in free if job not in taken and job.begun is not None]
+        # one of a key, and one of a limit without keys, come along; only the first may start
+        kinds = {":" in (job.node.limit or "") for job in free if has_rate(job)}
+        gone = len(dropped) + (len(kinds) == 2 and any(map(has_rate, taken)))
         for left in [job for job in free if job not in taken]:
             if left in dropped or not self._has_room(left, taken):
                 continue
-            require(
-                len(taken) + len(dropped) >= max_jobs, "what has room is claimed", left.id, picked
-            )
+            require(len(taken) + gone >= max_jobs, "what has room is claimed", left.id, picked)
             for job in taken:
                 rank, other = (not left.run_next, left.priority), (not job.run_next, job.priority)
                 require(other <= rank, "priority comes before turns", left.id, job.id)
