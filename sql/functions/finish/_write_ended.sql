@@ -29,7 +29,8 @@ begin
       position = case when t.status = 'queued' then _qwf.next_position(
           t.front and not _qwf.is_held(h.queue, h.task, h.detail ->> 'reason'))
         else j.position end,
-      queued_at = case when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
+      queued_at = case
+        when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
       finished_at = case when t.status in ('completed', 'failed', 'cancelled') then p_now end,
       last_error = case
         when t.status = 'completed' then null
