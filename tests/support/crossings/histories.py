@@ -42,7 +42,6 @@ PEOPLE: dict[tuple[str, str], list[Act]] = {
     ("signal", "twice"): [("signal", 0), ("tick", 0), ("signal", 1)],
     ("signal", "wrong"): [("signal wrong", 0), ("signal", 1)],
     ("answer", "retry"): [("answer retry", 0)],
-    ("answer", "skip"): [("answer skip", 0)],
     ("answer", "abort"): [("answer abort", 0)],
     ("schedule", "run"): [("pass", 61), ("tick", 0)],
     ("schedule", "replace"): [("pass", 61), ("tick", 0), ("pass", 61), ("tick", 0)],

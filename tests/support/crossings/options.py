@@ -63,18 +63,14 @@ TABLE: dict[str, Option] = {
     "flow.deadline": Option(("5 min",)),
     "node.map": Option(([1, 2, 3], [])),
     "node.max_parallel": Option((1,), ("node.map",)),
-    "node.min_success": Option((1, "50%"), ("node.map",)),
+    "node.min_success": Option((1,), ("node.map",)),
     "node.stop_when_reached": Option((True,), ("node.map", "node.min_success")),
     "node.repeat": Option(
-        (
-            {"until": {"$from": "item.done"}, "max": 3},
-            {"until": {"$from": "item.done"}, "max": 3, "every": "30 s"},
-        ),
-        (), ("node.map",),
+        ({"until": {"$from": "item.done"}, "max": 3, "every": "30 s"},), (), ("node.map",)
     ),
     "node.skip_if": Option((True,)),
     "node.delay": Option(("1 min",)),
-    "node.retry": Option(({"max_attempts": 3, "backoff": [0]}, {"max_losses": 1})),
+    "node.retry": Option(({"max_attempts": 3, "backoff": [0]},)),
     "node.at_most_once": Option((True,)),
     "node.on_failure": Option(("continue", "ask")),
     "node.limit_by": Option(("one", "two", "each:a", "slow:a")),
@@ -106,7 +102,7 @@ TABLE: dict[str, Option] = {
     "people.lower": Option(("two",)),
     "people.hold": Option(("two", "each")),
     "people.signal": Option(("early", "twice", "wrong")),
-    "people.answer": Option(("retry", "skip", "abort")),
+    "people.answer": Option(("retry", "abort")),
     "people.schedule": Option(("run", "replace", "all")),
     "people.backfill": Option(("run",), ("people.schedule",)),
     "worker.ends": Option(
