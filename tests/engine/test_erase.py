@@ -48,6 +48,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.limits: name",
         "qwf.signals: project",
         "qwf.failure_marks: task",
+        "qwf.held_tasks: queue task",
         "qwf.limit_slots: limit_name",
         "qwf.limit_starts: limit_name",
         "qwf.queues: name placement on_failure",
@@ -80,7 +81,8 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.live_logs: worker",
         "qwf.run_files: host",
         "qwf.workers: id host queue version tasks models current_model labels project out_root"
-        " servers cards task_options stats",
+        " servers cards task_options held_tasks stats",
+        "qwf.held_tasks: hosts",
         "qwf.sleepers: worker queue",
         "qwf.host_metrics: host gpus",
         "qwf.host_minutes: host gpus",

@@ -2,7 +2,7 @@
 -- Purpose: Refuses to retry a run from a node that the graph does not have. An element of a map is
 --   named by its own id.
 -- Raises: QW001.
--- Called by: _check_mending.
+-- Called by: _check_mending, _refuse_maybe_run.
 
 begin;
 

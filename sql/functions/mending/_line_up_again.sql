@@ -39,7 +39,7 @@ begin
   perform _qwf.lock_limits(j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.check_limit('', j.limit_by) from qwf.jobs j where j.id = p_run.parent_id;
   perform _qwf.refuse_below(p_run.id, v_plan, p_from_node),
-    _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named),
+    _qwf.refuse_maybe_run(p_run, p_graph, v_plan, p_from_node, p_named),
     _qwf.notice_clean_up(p_run, array(
       select p.job_id from unnest(v_plan) p where p.verdict = 'runs again'));
   update qwf.runs r set status = 'queued', started_at = null, finished_at = null, ending = null,

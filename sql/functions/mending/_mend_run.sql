@@ -32,7 +32,7 @@ begin
   end if;
   perform _qwf.refuse_below(p_run.id, v_plan, p_from_node);
   if p_named is not null then  -- else whoever asked for this retry was refused or has named it
-    perform _qwf.refuse_maybe_run(p_run.id, v_plan, p_from_node, p_named);
+    perform _qwf.refuse_maybe_run(p_run, p_graph, v_plan, p_from_node, p_named);
   end if;
   if p_run.parent_id is null then  -- else whoever serves it would be told
     perform _qwf.notice_clean_up(p_run, v_again);

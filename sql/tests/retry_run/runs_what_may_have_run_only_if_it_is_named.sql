@@ -1,5 +1,5 @@
 begin;
-select plan(15);
+select plan(16);
 
 create function pg_temp.plan(p_from text default null) returns text language sql as $$
   select string_agg(format('%s %s: %s', p.node_id, p.verdict, p.because), ', ')
@@ -24,6 +24,8 @@ select throws_matching($$ select qwf.retry_run(qwf_test.run(), 's/a') $$, 'it ma
   'also from a node before it');
 select throws_matching($$ select qwf.retry_run(qwf_test.run(), named => '{s/post,s/mail[1]}') $$,
   'it may have run', 'and if one is not named');
+select qwf_test.explains($$ select qwf.retry_run(qwf_test.run(), named => '{s/post,s/mial}') $$,
+  '%has no node ''s/mial''%', 'and a name of no node');
 select is((select v.verdict || ': ' || v.hint from qwf.retry_runs(array[qwf_test.run()]) v),
   format('refused: look whether it has run; if it has not, name it: select qwf.retry_run(%s, '
   'named => ''{s/mail,s/post}'')', qwf_test.run()), 'and so does a retry of many');
