@@ -600,7 +600,7 @@ CROSSING_BUGS = {
             ("_qwf.report_runs", "f.status = 'failed' and not f.stops", "f.status = 'failed'"),
             ("_qwf.advance_runs", "and c.closed > 0", ""),
         ],
-        {"run.limit_by": "'one'", "run.max_attempts": "3"},
+        {"run.max_attempts": "3"},
     ),
     "a limit inside itself is not refused": (
         [("_qwf.limit_inside", "n.limit_by = any (p_limits)", "false")],
