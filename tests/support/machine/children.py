@@ -95,7 +95,8 @@ class Children(State):
                 for job in self.jobs.values()
                 if (job.queue, job.status) == (ENGINE, "queued") and job.id not in self.locked_jobs
             ]
-            picked = self._in_order(sorted(queued, key=Job.order), AT_ONCE)
+            queued.sort(key=lambda job: (job.order(), job.nth))
+            picked = self._in_order(queued, AT_ONCE)
             able = [job for job in picked if self._takes(job)]
             served = [run for job in able if (run := self._serve(job)) is not None]
             for job in able:

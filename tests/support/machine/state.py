@@ -144,6 +144,7 @@ class Job:
     begun: bool | None = None  # whether its body may have; None: an ordinary job
     run_next: bool = False
     place: tuple[Any, ...] = ()  # when it became queued; equal ones are in any order
+    nth: int = 0  # which of all that became queued it was
     queued_at: datetime | None = None  # when it last became queued
     avoids: tuple[str, datetime] | None = None  # a host that lost it, and until when
     run_at: datetime | None = None
@@ -227,6 +228,7 @@ class State:
     workers: dict[str, Worker] = field(default_factory=dict)  # by id
     off: dict[str, datetime | None] = field(default_factory=dict)  # hosts, until when
     hard: set[str] = field(default_factory=set)  # those whose bodies are to stop at once
+    queued: int = 0  # how many jobs have become queued
     unnamed: int = 0  # elements whose id the database has not told yet count down from 0
     locked_jobs: frozenset[int] = frozenset()  # by a transaction somebody has open
     locked_runs: frozenset[int] = frozenset()
@@ -279,7 +281,8 @@ class State:
     def _queue(self, job: Job, front: bool = False, among: Any = ()) -> None:
         job.status, job.queued_at = "queued", self.now
         self.runs_due = self.runs_due or job.queue == ENGINE
-        job.place = (not front, self.turn, among)
+        self.queued += 1
+        job.place, job.nth = (not front, self.turn, among), self.queued
 
     def live_workers(self, queue: str | None) -> list[Worker]:
         """Workers that are on and whose last heartbeat is recent; all serve the queue cpu."""
