@@ -205,18 +205,19 @@ comment on type _qwf.opened is
 
 create type _qwf.planned as (
   node_id text, idx int, job_id bigint, verdict text, because text, resumes boolean,
-  anew boolean);
+  anew boolean, undo text);
 comment on type _qwf.planned is
   'A node in the plan of a retry: it is reused, runs again, is new or is removed, and why. '
   'resumes: a map of which the completed elements are reused. anew: its inputs may differ, or what '
-  'it does. idx is that of the graph that the run gets, job_id null for a new node.';
+  'it does. undo: the compensation nodes that have not taken back what it has done before. idx is '
+  'that of the graph that the run gets, job_id null for a new node.';
 
 create type _qwf.sorted_events as (ended bigint[], failed bigint[], ready bigint[], stop bigint[]);
 comment on type _qwf.sorted_events is
   'Events sorted by what follows: nodes that have ended, those of them that failed, guarded nodes '
   'to open, runs in which nodes have to stop. Null: none.';
 create type _qwf.advanced as (
-  ready bigint[], elements bigint[], counts _qwf.node_count[], over bigint[]);
+  ready bigint[], elements bigint[], counts _qwf.node_count[], over bigint[], again bigint[]);
 comment on type _qwf.advanced is
   'Left by _advance_runs: guarded nodes to open, ended elements of maps, counts, and runs of steps '
   'that have completed. Null: none.';

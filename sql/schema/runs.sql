@@ -28,6 +28,7 @@ create table qwf.runs (
   failed_nodes int not null default 0,
   ending qwf.run_status,
   error text,
+  then_retry jsonb,
   run_at timestamptz,
   deadline_at timestamptz,
   late_at timestamptz,
@@ -81,6 +82,9 @@ comment on column qwf.runs.ending is
   'How it will end once its clean-up and compensation nodes and, in line, its bodies have; null: '
   'open, or there are none.';
 comment on column qwf.runs.error is 'Why it failed or was cancelled.';
+comment on column qwf.runs.then_retry is
+  'What a retry asks for (graph_id, from_node, context) that takes back first, until that is done; '
+  'null: nothing is taken back before a retry.';
 comment on column qwf.runs.run_at is 'Not started before this time; null: at once.';
 comment on column qwf.runs.deadline_at is
   'It fails if it has not ended by then; null: no deadline.';

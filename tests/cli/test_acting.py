@@ -199,6 +199,37 @@ def test_a_retry_from_the_node_that_was_undone_names_no_clean_up(
     assert "s/refund" not in done.stderr
 
 
+TAKES_BACK = """{"name": "order", "steps": [{"id": "charge", "node": "charge"},
+  {"id": "refund", "node": "refund", "compensates": ["charge"]}]}"""
+
+
+@pytest.fixture
+def ordered(on_db: Cli, db: Db) -> int:
+    """A run that completed, and has something that could be taken back."""
+    db.execute("select qwf.register_workflow(%s::jsonb)", (TAKES_BACK,))
+    (run,) = db.execute("select qwf.enqueue_run('order')").fetchone() or (0,)
+    db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box')")
+    return int(run)
+
+
+def test_what_was_not_taken_back_runs_again_only_if_somebody_says_how(
+    on_db: Cli, db: Db, ordered: int
+) -> None:
+    words = ("retry", "run", ordered, "--from", "charge")
+    refused = on_db(*words, "--yes")
+    assert refused.exit_code == 1
+    assert "it was named; refund has not taken it back" in refused.stdout
+    assert "hint: add --compensate to take it back first, or --keep to leave it" in refused.stderr
+    assert db.execute(NODE_STATES, (ordered,)).fetchone() == ("charge completed, refund skipped",)
+    done = on_db(*words, "--compensate", "--yes")
+    assert "refund  runs first  it takes back charge" in done.stdout
+    assert f"run {ordered} goes on: 1 node to run" in done.stdout
+    assert db.execute(NODE_STATES, (ordered,)).fetchone() == ("charge completed, refund queued",)
+    assert "takes back first what its retry runs again" in on_db("show", ordered).stdout
+    bulk = on_db("retry", "run", "--failed", "--workflow", "order", "--keep", "--yes")
+    assert (bulk.exit_code, "need the ids of runs" in bulk.stderr) == (2, True)
+
+
 def test_a_notice_in_sql_names_the_nodes_that_are_not_run_again(
     on_db: Cli, db: Db, refunded: int
 ) -> None:

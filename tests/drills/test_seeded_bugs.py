@@ -134,6 +134,16 @@ WRITTEN: dict[str, tuple[str, list[tuple[str, dict[str, Any]]]]] = {
         "inner_takes_back",
         [*RETRIED_IN_LINE, ("meddle", {"act": "cancel_run", "number": 0, "which": 0})],
     ),
+    "a retry takes back nothing first": (
+        "inner_takes_back",
+        [
+            *(("begin", {"workflow": 0, "skip": False}), *[WORK] * 4),
+            *(
+                ("meddle", {"act": "retry_run", "number": 2, "which": 2}),
+                WORK,
+            ),  # from its first node
+        ],
+    ),
     "a retry in line is not counted": ("inner_takes_back", [*RETRIED_IN_LINE, *[WORK] * 4]),
     "a run in line that failed is not tried again": (
         "inner",

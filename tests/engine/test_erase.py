@@ -27,7 +27,7 @@ TEXTS = """
 
 # Reasons why columns are not erased, and the columns: a table, and what its columns have in common.
 CODE = "a name that the program, its definitions or an administrator gives"
-LIVE = "only jobs that have not ended have it, and those are not erased"
+LIVE = "only jobs and runs that have not ended have it, and those are not erased"
 WHO = "who acted, as the database proves it"
 BOX = "the name of a box, a worker, a model or a card, or what it reports about itself"
 ADMIN = "an administrator writes it, and no job or person comes with it"
@@ -61,7 +61,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.open_alerts: rule",
         "qwf.alert_messages: rule receiver",
     ),
-    LIVE: ("qwf.waits: project name",),
+    LIVE: ("qwf.waits: project name", "qwf.runs: then_retry"),
     WHO: (
         "qwf.jobs: login",
         "qwf.runs: login",

@@ -184,6 +184,11 @@ BUGS = {
         "elsif p_waits then",
         "elsif false then",
     ),
+    "a retry takes back nothing first": (
+        "_qwf.plan_retry",
+        "      where v_first\n",
+        "      where false\n",
+    ),
     "a retry in line is not counted": (
         "_qwf.line_up_again",
         "retries = j.retries + 1, ",
@@ -201,7 +206,8 @@ BUGS = {
 UNDOING_BUGS = {
     "a step goes on with a run that was not taken back": (
         "_qwf.resume_child",
-        "perform _qwf.refuse_compensation(p_run, v_asked ->> 'from_node');",
+        "perform _qwf.refuse_compensation(p_run, v_asked ->> 'from_node',\n      "
+        "p_completed => v_asked ->> 'completed');",
         "",
     ),
     "a step that is named does not go on below": (
@@ -336,8 +342,8 @@ RETRY_BUGS = {
     ),
     "what follows a node that runs again is reused": (
         "_qwf.plan_retry",
-        "e.graph_id = p_graph and e.from_idx = a.idx\n      join qwf.graph_nodes n on",
-        "false\n      join qwf.graph_nodes n on",
+        "where e.graph_id = p_graph and e.from_idx = a.idx\n        union all",
+        "where false\n        union all",
     ),
     "a map that changed keeps its elements": (
         "_qwf.plan_retry",
@@ -582,7 +588,7 @@ UNDO_BUGS = {
     ),
     ("test_two_retries_at_once_charge_once",): (
         "_qwf.reasons_to_run",
-        "when o.status = 'completed' and u.by is not null",
+        "when u.by is not null and d.done",
         "when false",
     ),
 }

@@ -372,6 +372,34 @@ def test_a_retry_names_the_clean_up_that_has_completed(visit: Visit, db: Db) -> 
     assert "Clean-up has completed" not in words(operator.text(f"/runs/{run}"))
 
 
+def test_a_retry_asks_what_becomes_of_what_was_not_taken_back(visit: Visit, db: Db) -> None:
+    define(db, [{"id": "charge", "node": "a"}, {"id": "ship", "node": "b"},
+                {"id": "refund", "node": "c", "compensates": ["charge"]}])  # fmt: skip
+    run = one(db, "select qwf.enqueue_run('photos', '{\"x\": 1}')")
+    for _ in range(2):
+        report(db, claim(db))
+    one(db, "select qwf.submit_input(%s, 'approve', 'true')", run)
+    operator, here = visit("operator"), f"/runs/{run}?show=retry&node=all%2Fcharge"
+    text = operator.text(here)
+    said = "all/charge has completed, and is not taken back. What is to become of what it did?"
+    assert said in words(text)
+    assert 'action="/do/retry_run"' not in text
+    assert re.findall(r'name="completed" value="(\w+)"', text) == ["compensate", "keep"]
+    chosen = operator.text(f"{here}&completed=compensate")
+    assert "all/refund runs first it takes back all/charge" in words(chosen)
+    fields = {"run_id": run, "from_node": "all/charge", "completed": "compensate"}
+    assert ("completed", "compensate") in re.findall(
+        r'<input type="hidden" name="(\w+)" value="([^"]*)"', chosen
+    )
+    assert "goes on" in send(operator, f"{here}&completed=compensate", "retry_run", **fields)
+    text = words(operator.text(f"/runs/{run}"))
+    assert "Takes back first what its retry runs again" in text
+    report(db, claim(db))
+    assert "Takes back first" not in words(visit("viewer").text(f"/runs/{run}"))
+    query = "select string_agg(status::text, ' ' order by node_idx) from qwf.jobs where queue <> ''"
+    assert one(db, query) == "queued completed skipped"
+
+
 def test_a_question_is_shown_and_who_answered_it(visit: Visit, db: Db) -> None:
     define(db, [{"id": "a", "node": "a"}])
     run = one(db, "select qwf.enqueue_run('photos')")

@@ -370,7 +370,8 @@ def args(what: str, *also: str) -> Callable[[F], F]:
 
 
 def of_retry(command: F) -> F:
-    """Options --from, --named and --latest: which nodes of a run are not reused."""
+    """Options --from, --named, --latest, --compensate and --keep: which nodes of a run are not
+    reused, and what becomes of what they have done."""
     for option in (
         click.option("--latest", is_flag=True,
                      help="With the definitions of now; what they do not change is reused."),
@@ -378,6 +379,10 @@ def of_retry(command: F) -> F:
                      help="Rerun this node and all after it, completed or not."),
         click.option("--named", multiple=True, metavar="NODE[,NODE]",
                      help="It has not run, though it may have: nodes that run at most once."),
+        click.option("--keep", "completed", flag_value="keep", default=None,
+                     help="Run completed nodes again, and leave what they did as it is."),
+        click.option("--compensate", "completed", flag_value="compensate", default=None,
+                     help="First take back what completed nodes did that run again."),
     ):  # fmt: skip
         command = option(command)
     return command

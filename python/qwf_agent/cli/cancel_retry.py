@@ -170,27 +170,29 @@ def retry() -> None:
 @addresses.database
 def retry_run(
     conn: Connection, ids: tuple[int, ...], from_node: str | None, named: tuple[str, ...],
-    latest: bool, args: str | None, settings: tuple[tuple[str, str], ...], dry_run: bool, yes: bool,
-    as_json: bool, **wanted: Any,
+    latest: bool, completed: str | None, args: str | None, settings: tuple[tuple[str, str], ...],
+    dry_run: bool, yes: bool, as_json: bool, **wanted: Any,
 ) -> None:  # fmt: skip
     """Retry runs: those given, or all failed ones that match.
 
     Prints first what is reused, what runs again, what is new and what is removed, and why; then
     asks. A clean-up node that has completed is named: what it has undone is not done again unless
     --from names the first node to do again. A node that runs at most once and may have run needs
-    --named.
+    --named. A node that completed, runs again and was not taken back needs --compensate or --keep.
 
     \b
     Example:  qwf retry run 12 --latest --set day=2026-11-26
     """
     nodes = ",".join(json.dumps(node) for some in named for node in some.split(","))
-    given = {"from_node": from_node, "latest": latest, "named": f"{{{nodes}}}" if named else None}
+    given = {"from_node": from_node, "latest": latest, "completed": completed,
+             "named": f"{{{nodes}}}" if named else None}  # fmt: skip
     if _by_id(ids, wanted):
         retry_plan.retry(conn, ids, given, settings, args, dry_run=dry_run, yes=yes,
                          as_json=as_json)  # fmt: skip
         return
-    if from_node or named or args is not None or settings or as_json:
-        raise click.UsageError("--from, --named, --args, --set and --json need the ids of runs")
+    if from_node or named or completed or args is not None or settings or as_json:
+        raise click.UsageError("--from, --named, --compensate, --keep, --args, --set and --json "
+                               "need the ids of runs")  # fmt: skip
     _require_failed(wanted)
     found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes, latest=latest or None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from qwf_agent.look.connection import Connection
 
 PLAN = """
 select p.node_id, p.verdict, p.because
-from qwf.retry_plan(%(run_id)s, %(from_node)s, %(latest)s, %(context)s::jsonb) p
+from qwf.retry_plan(%(run_id)s, %(from_node)s, %(latest)s, %(context)s::jsonb, %(completed)s) p
 """
 TAKEN_BACK = """
 select c.takes_back, min(c.node_id) filter (where c.taken_back) as by
@@ -26,8 +27,10 @@ group by c.takes_back
 order by c.takes_back
 """
 RUNS = ("new", "runs again")
+NOT_TAKEN_BACK = " has not taken it back"  # what a plan says of a node that is done twice
 LISTED = 40  # lines of a plan, for people
 COLUMNS = ("node", "what", "why")
+Plans = Sequence[Sequence[draw.Row]]
 
 
 def retry(
@@ -40,11 +43,12 @@ def retry(
     calls = [
         {"run_id": run, **given, "context": _context(conn, run, args, settings)} for run in runs
     ]
-    plans = [connection.many(conn, PLAN, _parameters(call)) for call in calls]
+    plans = _plans(conn, calls)
     if not as_json:
         for call, plan in zip(calls, plans, strict=True):
             _show(call["run_id"], plan)
     if not dry_run and not (as_json and not yes):
+        plans = _ask_about_completed(conn, calls, plans, yes)
         if all(_running(plan) for plan in plans):  # else retry_run says that there is nothing
             arguments.confirm(f"Retry run {', '.join(map(str, runs))}?", yes)
         connection.quiet(conn)  # the plan has said it
@@ -63,6 +67,30 @@ def retry(
             click.echo(f"run {call['run_id']} goes on: {_nodes(count)} to run")
 
 
+def _ask_about_completed(
+    conn: Connection, calls: Sequence[dict[str, Any]], plans: Plans, yes: bool
+) -> Plans:
+    """Ask at a terminal what becomes of completed nodes that run again and were not taken back; if
+    they are to be, print the plans with what runs first. Elsewhere retry_run refuses them."""
+    asked = [
+        call for call, plan in zip(calls, plans, strict=True)
+        if any((row["because"] or "").endswith(NOT_TAKEN_BACK) for row in plan)
+    ]  # fmt: skip
+    if not asked or yes or not sys.stdin.isatty():
+        return plans
+    answer = click.prompt(
+        "What has completed and was not taken back: compensate it first, or keep it?",
+        type=click.Choice(["compensate", "keep"]), err=True,
+    )  # fmt: skip
+    for call in asked:
+        call["completed"] = answer
+    plans = _plans(conn, calls)
+    for call, plan in zip(calls, plans, strict=True):
+        if call in asked and answer == "compensate":
+            _show(call["run_id"], plan)
+    return plans
+
+
 def show_taken_back(conn: Connection, run: int, status: str) -> None:
     """Print what compensation nodes have taken back: a retry of the run runs it again; and what a
     run that ended badly has done and nobody took back. A login that may not read it is told
@@ -73,6 +101,10 @@ def show_taken_back(conn: Connection, run: int, status: str) -> None:
             output.show(Text(line, "bright_black"))
         elif status in ("failed", "cancelled"):
             output.show(Text(f"{one['takes_back']} was done and is not taken back", "red"))
+
+
+def _plans(conn: Connection, calls: Sequence[Mapping[str, Any]]) -> Plans:
+    return [connection.many(conn, PLAN, _parameters(call)) for call in calls]
 
 
 def _parameters(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,12 +151,15 @@ def _show(run: int, plan: Sequence[draw.Row]) -> None:
     counts = Counter(row["verdict"] for row in plan)
     words = [
         f"{counts[one]} {one.replace('runs', 'run')}"
-        for one in ("reused", "unchanged", *RUNS, "skipped", "removed")
+        for one in ("reused", "unchanged", "runs first", *RUNS, "skipped", "removed")
         if counts[one]
     ]
     output.show(Text(f"run {run}: {', '.join(words)}", "bold"))
 
 
 def _verdict(verdict: str) -> Text:
-    colours = {"reused": "green", "runs again": "yellow", "new": "cyan", "removed": "red"}
+    colours = {
+        "reused": "green", "runs again": "yellow", "runs first": "yellow", "new": "cyan",
+        "removed": "red",
+    }  # fmt: skip
     return Text(verdict, colours.get(verdict, ""))

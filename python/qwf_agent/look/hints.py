@@ -18,6 +18,12 @@ COMMANDS = [
         (r"select \* from qwf\.why_not\((\d+)\)", r"qwf why \1"),
         (r"select qwf\.result\((\d+)\)", r"qwf job \1"),
         (r"select qwf\.run_status\((\d+)\)", r"qwf show \1"),
+        (
+            rf"select qwf\.retry_run\((\d+), {NAME}, completed => '(\w+)'\)",
+            r"qwf retry run \1 --from \2 --\3",
+        ),
+        (r"give completed => 'compensate'", "add --compensate"),
+        (r"or completed => 'keep'", "or --keep"),
         (rf"select qwf\.retry_run\((\d+), {NAME}\)", r"qwf retry run \1 --from \2"),
         (r"select qwf\.retry_run\((\d+), latest => true\)", r"qwf retry run \1 --latest"),
         (

@@ -35,7 +35,7 @@ begin
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'there is nothing left to cancel';
   end if;
-  if exists (
+  if v_run.then_retry is not null or exists (
     select from qwf.jobs j
     where j.id = v_run.parent_id and j.run_id is null
       and j.inputs ?| array['context', 'graph_id'])
@@ -44,6 +44,8 @@ begin
       detail = 'it keeps the definitions and the context that it has run with',
       hint = 'give them again with its next retry';
   end if;
+  update qwf.runs r set then_retry = null  -- all is taken back, as of any run
+  where r.id = v_run.id and r.then_retry is not null;
   perform _qwf.end_run(
     v_run.id, 'cancelled',
     'cancelled by ' || _qwf.spell_who(session_user, _qwf.acting_for())

@@ -41,7 +41,8 @@ begin
   update qwf.jobs j set inputs = '{}'
   where j.id = p_job.id and v_asked <> '{}';
   if exists (select from qwf.jobs j where j.run_id = p_run.id) then
-    perform _qwf.refuse_compensation(p_run, v_asked ->> 'from_node');
+    perform _qwf.refuse_compensation(p_run, v_asked ->> 'from_node',
+      p_completed => v_asked ->> 'completed');
     if p_context <> p_run.context or p_graph <> p_run.graph_id then
       perform _qwf.raise_problems('QW005', 'the inputs do not fit the workflow',
         array(select p from _qwf.context_problems(p_graph, p_context) p));
@@ -49,7 +50,8 @@ begin
     v_nodes := (
       select count(*) filter (where p.verdict in ('new', 'runs again'))
       from unnest(_qwf.mend_run(p_run, p_graph, p_context, v_asked ->> 'from_node',
-        case when p_job.failures > 0 then '{}'::text[] end)) p);  -- nobody has looked
+        case when p_job.failures > 0 then '{}'::text[] end,  -- nobody has looked
+        v_asked ->> 'completed')) p);
   else
     perform _qwf.move_run(p_run, p_graph, p_context);
     update qwf.runs r set open_nodes = g.node_count - g.compensation_count, active_nodes = (

@@ -22,7 +22,7 @@ as $$
     format('%s of run %s, %s, is %s', j.node_id, r.id, r.status, j.status)
   from qwf.jobs j join qwf.runs r on r.id = j.run_id
   where j.run_if = 'compensates' and j.status <> 'skipped'
-    and r.ending is null and r.status not in ('failed', 'cancelled')
+    and r.ending is null and r.then_retry is null and r.status not in ('failed', 'cancelled')
     and not (r.status = 'queued' and r.open_nodes = 0)  -- it waits in line for its next try
   union all
   select 'an element is one of its map', 'job ' || e.id,

@@ -64,6 +64,9 @@ as $$
     from run r where r.finished_at is null
       and (r.status = 'awaiting_input') <> (r.active_nodes = 0 and r.waiting_nodes > 0)
     union all
+    select 'only a live run takes back before a retry', r.id, r.status::text
+    from run r where r.finished_at is not null and r.then_retry is not null
+    union all
     select 'a run that is over has no waiting nodes', r.id, format('%s nodes', r.stoppable)
     from run r where r.finished_at is not null and r.stoppable > 0 and r.pending = 0
   )

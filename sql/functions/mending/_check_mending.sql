@@ -8,7 +8,7 @@
 begin;
 
 create function _qwf.check_mending(
-  p_run qwf.runs, p_graph bigint, p_changes jsonb, p_from_node text)
+  p_run qwf.runs, p_graph bigint, p_changes jsonb, p_from_node text, p_completed text)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -20,7 +20,7 @@ declare
 begin
   perform _qwf.check_limits(p_graph, _qwf.limits_above(p_run.id)),
     _qwf.check_from_node(p_run, p_graph, p_from_node), _qwf.refuse_compensation(p_run, p_from_node,
-      p_graph <> p_run.graph_id or coalesce(p_changes <> '{}', false));
+      p_graph <> p_run.graph_id or coalesce(p_changes <> '{}', false), p_completed);
   if jsonb_typeof(p_changes) <> 'object' then
     raise exception using errcode = 'QW005', message = 'invalid context',
       detail = format('context: a JSON object, not %s', jsonb_typeof(p_changes)),

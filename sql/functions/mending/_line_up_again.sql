@@ -16,7 +16,7 @@ begin;
 
 create function _qwf.line_up_again(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text,
-  p_named text[] default null)
+  p_named text[] default null, p_completed text default null)
 returns _qwf.planned[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -30,7 +30,8 @@ begin
   if not exists (select from qwf.jobs j where j.id = p_run.parent_id and j.run_id is null) then
     return null;
   end if;
-  v_plan := array(select p from _qwf.plan_retry(p_run, p_graph, p_context, p_from_node) p);
+  v_plan := array(select p from _qwf.plan_retry(p_run, p_graph, p_context, p_from_node,
+    p_completed) p);
   if not exists (select from unnest(v_plan) p where p.verdict in ('new', 'runs again'))
     and p_run.node_count > 0
   then
@@ -48,7 +49,8 @@ begin
   update qwf.jobs j set status = 'queued', position = _qwf.next_position(), queued_at = v_now,
     finished_at = null, retries = j.retries + 1, failures = 0, losses = 0, run_at = null,
     inputs = jsonb_strip_nulls(jsonb_build_object(
-      'graph_id', nullif(p_graph, p_run.graph_id), 'from_node', p_from_node))
+      'graph_id', nullif(p_graph, p_run.graph_id), 'from_node', p_from_node,
+      'completed', nullif(p_completed, 'keep')))
       || case when p_context <> p_run.context
         then jsonb_build_object('context', p_context) else '{}' end
   where j.id = p_run.parent_id;

@@ -20,7 +20,7 @@ begin
     with recursive again (named, anew, job) as (
       select p.node_id, p.anew or not p.resumes and j.elements is not null, j
       from unnest(p_plan) p join qwf.jobs j on j.id = p.job_id
-      where p.verdict = 'runs again'
+      where p.verdict in ('runs again', 'runs first')
       union all
       select a.named, a.anew, below.job
       from again a

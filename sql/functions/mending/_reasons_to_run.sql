@@ -3,7 +3,9 @@
 --   first reason of its own why that run cannot reuse what it has of it.
 -- Guarantees: changed is looked for before failed: a map that failed keeps its completed elements
 --   only if nothing else is the matter with it. An element that is named stands for its map. What a
---   compensation node has taken back counts as undone; such a node itself has no reason. Reads
+--   compensation node has taken back counts as undone; such a node itself has no reason. left_by
+--   are the compensation nodes that have not taken back what a node has done, stuck: one of them
+--   has failed. Reads
 --   the context paths of a node only if the context is another one. Joins by hash, whatever the
 --   statistics say: nested loops would compare each node with each job of the run.
 -- Called by: _plan_retry.
@@ -14,7 +16,7 @@ create function _qwf.reasons_to_run(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
 returns table (
   node_id text, idx int, job_id bigint, elements int, max_turns int, compensates boolean,
-  changed text, failed text)
+  changed text, failed text, left_by text[], stuck boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -32,10 +34,12 @@ begin
       select j.id, j.node_idx, j.node_id, j.status, j.elements from qwf.jobs j
       where j.run_id = p_run.id and j.node_idx >= 0
     ), undone as materialized (
-      select t.node_id, min(o.node_id) as by
+      select t.node_id, min(o.node_id) filter (where o.status = 'completed') as by,
+        array_agg(o.node_id order by o.node_id) filter (where o.status <> 'completed') as left_by,
+        bool_or(o.status in ('failed', 'cancelled')) as stuck
       from old o join qwf.graph_nodes c on c.graph_id = p_run.graph_id and c.idx = o.node_idx
       cross join lateral unnest(c.compensates) t (node_id)
-      where o.status = 'completed' group by t.node_id
+      group by t.node_id
     ), gone as materialized (
       select o.node_id from old o
       where p_graph <> p_run.graph_id and not exists (
@@ -46,9 +50,7 @@ begin
         when o.id is null then 'it is new'
         when n.compensates is not null then null
         when n.node_id = p_from_node then 'it was named'
-        when u.by is not null and (o.status = 'completed' or o.elements is not null and exists (
-            select from qwf.jobs e where e.parent_id = o.id and e.status = 'completed'))
-          then 'it was taken back by ' || u.by
+        when u.by is not null and d.done then 'it was taken back by ' || u.by
         when p_graph <> p_run.graph_id and _qwf.made_by(n) is distinct from _qwf.made_by(was)
           then 'its definition changed'
         else coalesce(c.reason, (
@@ -63,10 +65,15 @@ begin
         when o.status = 'failed' then 'it failed'
         when o.status = 'cancelled' then 'it was cancelled'
         when o.status not in ('completed', 'skipped') then 'it is ' || o.status
-      end
+      end,
+      case when d.done and (u.by is null or u.stuck) then u.left_by end, d.done and u.stuck
     from qwf.graph_nodes n
     left join old o on o.node_id = n.node_id
     left join undone u on u.node_id = n.node_id
+    cross join lateral (
+      select o.status = 'completed' or u.node_id is not null and o.elements is not null
+        and n.repeat is null and exists (
+          select from qwf.jobs e where e.parent_id = o.id and e.status = 'completed') as done) d
     left join qwf.graph_nodes was on was.graph_id = p_run.graph_id and was.idx = o.node_idx
     left join lateral (
       select format('it reads %s of the context, which changed', array_to_string(k.path, '.'))

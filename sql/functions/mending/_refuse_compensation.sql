@@ -3,14 +3,15 @@
 --   was taken back. Who retries names that node, so that it takes back again, or a node that it
 --   takes back, which then runs again as if nothing was left of it.
 -- Guarantees: A compensation node that was stopped counts as failed. One that is named must have
---   failed, and runs with the definitions and the context that the run has.
+--   failed, and runs with the definitions and the context that the run has. Who says that
+--   completed nodes are to be compensated takes back again, too.
 -- Raises: QW002.
 -- Called by: _check_mending, _resume_child.
 
 begin;
 
 create function _qwf.refuse_compensation(
-  p_run qwf.runs, p_from_node text, p_moves boolean default false)
+  p_run qwf.runs, p_from_node text, p_moves boolean default false, p_completed text default null)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -43,13 +44,14 @@ begin
         hint = format('name what it takes back: select qwf.retry_run(%s, %L)',
           p_run.id, v_failed.target);
     end if;
-    continue when v_named or v_failed.target is null or p_from_node = any (v_failed.compensates);
+    continue when v_named or v_failed.target is null or p_from_node = any (v_failed.compensates)
+      or p_completed = 'compensate';
     raise exception using errcode = 'QW002', message = 'a compensation node failed',
       detail = format('%s of run %s is %s: %s may be in force', v_failed.node_id, p_run.id,
         v_failed.status, v_failed.target),
       hint = format('take it back again: select qwf.retry_run(%s, %L); or run it again as if it '
-        'were taken back: select qwf.retry_run(%s, %L)', p_run.id, v_failed.node_id, p_run.id,
-        v_failed.target);
+        'were taken back: select qwf.retry_run(%s, %L, completed => ''keep'')', p_run.id,
+        v_failed.node_id, p_run.id, v_failed.target);
   end loop;
   if v_named then
     raise exception using errcode = 'QW002', message = 'the compensation node did not fail',

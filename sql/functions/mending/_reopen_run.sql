@@ -3,7 +3,8 @@
 --   dependencies. It is queued until one of them starts: what it waits is not counted as running.
 -- Guarantees: The counters are recounted, under the run's lock: the reset of nodes and maps is no
 --   event, so there are no changes to add up. p_ending: it will end as it did, with the same
---   error, once what runs now has ended.
+--   error, once what runs now has ended. A deadline counts from the retry on, also what it takes
+--   back first.
 -- Locks: the caller has locked the run. The firings of schedules that enqueued it.
 -- Raises: QW008 if another live run has taken its key meanwhile.
 -- Called by: _mend_run.
@@ -35,7 +36,8 @@ begin
     ending = case when p_ending then r.status end, error = case when p_ending then r.error end,
     waiting_nodes = 0,
     open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
-    deadline_at = qwf.now() + g.deadline
+    deadline_at = case when p_run.then_retry is null then qwf.now() + g.deadline
+      else r.deadline_at end
   from (
     select
       count(*) filter (where j.finished_at is null) as open,

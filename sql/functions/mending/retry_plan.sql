@@ -2,13 +2,14 @@
 -- Purpose: Shows the plan of retry_run with the same arguments: what is reused, what runs again,
 --   what is new and what is removed, and why.
 -- Guarantees: Changes nothing and locks nothing. Raises what retry_run would raise, and gives its
---   notices, except that a plan that runs nothing is shown, and that a key may be taken by then.
+--   notices, except that a plan is shown that runs nothing, or that runs completed nodes again
+--   although nobody has said what becomes of what they did, and that a key may be taken by then.
 
 begin;
 
 create function qwf.retry_plan(
   run_id bigint, from_node text default null, latest boolean default false,
-  context jsonb default null)
+  context jsonb default null, completed text default null)
 returns table (node_id text, verdict text, because text)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -27,10 +28,15 @@ begin
   perform _qwf.notice_versions(v_run, coalesce(retry_plan.latest, false));
   v_graph := case when retry_plan.latest then _qwf.graph_for(v_run.workflow)
     else v_run.graph_id end;
-  perform _qwf.check_mending(v_run, v_graph, retry_plan.context, retry_plan.from_node);
+  perform _qwf.check_mending(v_run, v_graph, retry_plan.context, retry_plan.from_node,
+    retry_plan.completed);
   v_plan := array(
     select p from _qwf.plan_retry(v_run, v_graph,
-      v_run.context || coalesce(retry_plan.context, '{}'), retry_plan.from_node) p);
+      v_run.context || coalesce(retry_plan.context, '{}'), retry_plan.from_node,
+      retry_plan.completed) p);
+  if retry_plan.completed is not null then
+    perform _qwf.check_completed(v_run.id, v_plan, retry_plan.completed);
+  end if;
   perform _qwf.refuse_below(v_run.id, v_plan, retry_plan.from_node);
   perform _qwf.notice_clean_up(v_run, array(
     select p.job_id from unnest(v_plan) p where p.verdict = 'runs again'));
@@ -47,8 +53,9 @@ begin
 end $$;
 comment on function qwf.retry_plan is
   'The plan of retry_run with the same arguments, a row for each node: reused, runs again, new or '
-  'removed, and why. It changes nothing. QW001 no such run or node, QW002 not over or erased, '
-  'QW003 the current definitions do not fit, QW005 the context does not fit.';
+  'removed, and why; with completed => compensate, also what runs first. It changes nothing. '
+  'QW001 no such run or node, QW002 not over or erased, QW003 the current definitions do not fit, '
+  'QW005 the context does not fit or completed is not needed.';
 call _qwf.allow('qwf.retry_plan', 'qwf_producer', 'qwf_viewer');
 
 commit;

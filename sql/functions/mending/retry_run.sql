@@ -6,7 +6,9 @@
 --   differ, and for nodes that are removed. A run that has moved to other definitions, or got
 --   another context, keeps them. A NOTICE tells that newer definitions are current, or that the run
 --   moves to them; one names clean-up nodes that have completed, if a node before them is reused.
---   A run that waited in line waits there again. A run of a step is retried with the run above it.
+--   Nothing that has completed and was not taken back runs again unless the caller says what is to
+--   become of it. A run that waited in line waits there again. A run of a step is retried with the
+--   run above it.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 
@@ -14,7 +16,7 @@ begin;
 
 create function qwf.retry_run(
   run_id bigint, from_node text default null, latest boolean default false,
-  context jsonb default null, named text[] default null)
+  context jsonb default null, named text[] default null, completed text default null)
 returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -36,12 +38,14 @@ begin
   perform _qwf.check_retry(v_run);
   perform _qwf.notice_versions(v_run, coalesce(retry_run.latest, false));
   v_graph := case when retry_run.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
-  perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node);
+  perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node,
+    retry_run.completed);
   v_context := v_run.context || coalesce(retry_run.context, '{}');
   v_named := array_remove(retry_run.from_node || retry_run.named, null);
   v_plan := coalesce(
-    _qwf.line_up_again(v_run, v_graph, v_context, retry_run.from_node, v_named),
-    _qwf.mend_run(v_run, v_graph, v_context, retry_run.from_node, v_named));
+    _qwf.line_up_again(v_run, v_graph, v_context, retry_run.from_node, v_named,
+      retry_run.completed),
+    _qwf.mend_run(v_run, v_graph, v_context, retry_run.from_node, v_named, retry_run.completed));
   select count(*) into v_count from unnest(v_plan) p where p.verdict in ('new', 'runs again');
   if v_count = 0 then
     raise exception using errcode = 'QW002', message = 'nothing to retry',
@@ -52,9 +56,11 @@ begin
           v_run.status) end,
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
+  perform _qwf.check_completed(v_run.id, v_plan, retry_run.completed);
   insert into _qwf.event_log (at, run_id, kind, detail)
   values (qwf.now(), v_run.id, 'retried', _qwf.retried(
-    v_run, v_graph, retry_run.from_node, retry_run.context, v_plan));
+    v_run, v_graph, retry_run.from_node, retry_run.context, v_plan)
+    || jsonb_strip_nulls(jsonb_build_object('completed', retry_run.completed)));
   return v_count;
 end $$;
 comment on function qwf.retry_run is
@@ -63,9 +69,12 @@ comment on function qwf.retry_run is
   'shows it before. A failed map runs only the elements that did not complete again, unless it is '
   'named. A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have '
   'undone is not done again unless from_node names it. A body that runs at most once and may have '
-  'run runs again only if from_node or named names its node. QW001 no such run or node, QW002 not '
-  'over, erased, nothing to retry or it may have run, QW003 the current definitions do not fit, '
-  'QW005 the context does not fit, QW008 its key is taken.';
+  'run runs again only if from_node or named names its node. If a node runs again that has '
+  'completed and that its compensation node has not taken back, completed says what becomes of '
+  'that: compensate takes it back first, and nothing else runs before that has completed; keep '
+  'leaves it as it is. QW001 no such run or node, QW002 not over, erased, nothing to retry, it may '
+  'have run or completed is missing, QW003 the current definitions do not fit, QW005 the '
+  'context does not fit or completed is not needed, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 
 commit;

@@ -5,7 +5,8 @@
 --   and the only place where one completes (_end_run ends it otherwise). One update per run,
 --   however many events: the counts of a run are returned and not written if this is not the last
 --   step (p_last), or leaves a guarded node to open or a map to settle. A run that is over does not
---   change; a run that is ending ends as was decided. Reads only the edges that leave the ended
+--   change; a run that is ending ends as was decided; one that has taken back before a retry is
+--   returned (_go_on). Reads only the edges that leave the ended
 --   nodes. If a node failed without on_failure continue, all nodes still blocked are clean-up
 --   nodes: for those every end counts.
 -- Locks: blocked jobs of runs the caller has locked.
@@ -81,6 +82,7 @@ begin
     from change c cross join lateral (  -- offset 0: each by its id, whatever the statistics say
       select b.ctid as row, case
           when b.open_nodes = c.closed and c.closed > 0  -- 0: it waits in line
+              and b.then_retry is null
             then coalesce(b.ending, 'completed')
           when b.active_nodes + c.active = 0 and b.waiting_nodes + c.waiting > 0
             then 'awaiting_input'
@@ -89,7 +91,8 @@ begin
         end::qwf.run_status as status
       from qwf.runs b where b.id = c.run_id and b.finished_at is null offset 0) k
     where c.is_last and r.ctid = k.row
-    returning case when r.finished_at is not null then r.id end as over
+    returning case when r.finished_at is not null then r.id end as over,
+      case when r.open_nodes = 0 and r.then_retry is not null then r.id end as again
   )
   select
     array_agg(n.id) filter (where n.queue is null and not n.is_element),
@@ -97,8 +100,10 @@ begin
     (select array_agg((c.run_id, c.closed, c.active, c.waiting, c.failed, c.started
       )::_qwf.node_count) from change c where not c.is_last),
     (select array_agg(w.over) from written w where w.over is not null),
+    (select array_agg(w.again) from written w where w.again is not null),
     array_agg(n.queue) filter (where n.queue is not null)
-    into v_advanced.ready, v_advanced.elements, v_advanced.counts, v_over, v_queues
+    into v_advanced.ready, v_advanced.elements, v_advanced.counts, v_over, v_advanced.again,
+      v_queues
   from next n;
   if v_over is not null then
     v_advanced.over := _qwf.tell_run_ends(v_over);

@@ -36,6 +36,7 @@ declare
   v_stop bigint[];
   v_next _qwf.advanced;
   v_over bigint[];
+  v_again bigint[];
 begin
   while cardinality(v_events) > 0 or cardinality(v_opened) > 0 or cardinality(v_counts) > 0 loop
     v_ready := null;
@@ -64,6 +65,7 @@ begin
     v_next := _qwf.advance_runs(
       v_counts || v_new, v_ended, v_events = '{}' and v_ready is null);
     v_over := v_over || v_next.over;
+    v_again := v_again || v_next.again;
     exit when v_next.counts is null;
     v_counts := v_next.counts;
     v_ready := v_ready || v_next.ready;
@@ -72,10 +74,15 @@ begin
       || case when v_ready is not null
         then array(select o from _qwf.open_guarded(v_ready) o) else '{}' end;
   end loop;
-  if v_over is null and coalesce(current_setting('qwf.runs_due', true), '') = '' then
+  if v_over is null and v_again is null
+    and coalesce(current_setting('qwf.runs_due', true), '') = ''
+  then
     return false;  -- the usual case
   end if;
-  return _qwf.report_and_serve(v_over);
+  if v_again is not null then
+    perform _qwf.go_on(v_again);
+  end if;
+  return _qwf.report_and_serve(v_over || v_again);
 end $$;
 
 commit;

@@ -43,7 +43,7 @@ begin
       status = case when not v_clean_up then coalesce(r.ending, p_status)
         when v_waits then r.status else 'running' end,
       ending = coalesce(r.ending, case when v_clean_up then p_status end),
-      error = coalesce(r.error, p_error),
+      error = coalesce(r.error, p_error), then_retry = null,
       started_at = case when not v_waits or not v_clean_up
         then coalesce(r.started_at, v_now) end,
       finished_at = case when not v_clean_up then v_now end,

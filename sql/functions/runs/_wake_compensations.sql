@@ -3,10 +3,11 @@
 --   completed, or that may complete because their bodies still run or are about to; of a map its
 --   elements count.
 -- Guarantees: Returns what that changes in the counters of the run; null: there is nothing to take
---   back, or the end of the run was decided before. A node waits for what follows from the nodes
---   that it takes back: for each that has not ended, and for each whose end is yet to be subtracted
---   (an event in the outbox, or p_ended). If nothing is left to wait for, a ready event opens it,
---   which _cancel_obsolete takes along. _open_guarded looks again at what has completed by then.
+--   back, or the end of the run was decided before, or it takes back before a retry. A node waits
+--   for what follows from the nodes that it takes back: for each that has not ended, and for each
+--   whose end is yet to be subtracted (an event in the outbox, or p_ended). If nothing is left to
+--   wait for, a ready event opens it, which _cancel_obsolete takes along. _open_guarded looks again
+--   at what has completed by then.
 --   p_waits: the run waits in line, and nothing changes yet.
 -- Locks: the caller has locked the run; sleeping compensation nodes, which nobody else locks.
 -- Called by: _end_run.
@@ -26,7 +27,7 @@ declare
 begin
   if not exists (
     select from qwf.runs r join qwf.graphs g on g.id = r.graph_id
-    where r.id = p_run and r.finished_at is null and r.ending is null
+    where r.id = p_run and r.finished_at is null and r.ending is null and r.then_retry is null
       and g.compensation_count > 0)
   then
     return null;  -- the usual case

@@ -16,7 +16,7 @@ create function pg_temp.run() returns text language sql as $$
 create function pg_temp.healthy(p_what text) returns text language sql as $$
   select is_empty('select * from qwf.check_invariants()', p_what) $$;
 
-select qwf.retry_run(id, 'charge') from run;
+select qwf.retry_run(id, 'charge', completed => 'keep') from run;
 select qwf.change_job(r.parent_id, priority => 1) from qwf.runs r join run on run.id = r.id;
 select is(qwf.cancel_run(id, 'a mistake'), true, 'a run that waits for its retry is cancelled')
 from run;

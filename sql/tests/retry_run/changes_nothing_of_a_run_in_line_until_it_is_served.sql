@@ -35,7 +35,8 @@ create function pg_temp.nodes() returns text language sql as $$
 create temp table other as select qwf.enqueue_run('hold', limit_by => 'line') as id;
 create temp table was as select j.id, j::text as row from qwf.jobs j join run on run.id = j.run_id;
 select pg_temp.define(2);
-select is(qwf.retry_run(id, 'charge', latest => true, context => '{"day": "tue"}'), 3,
+select is(qwf.retry_run(id, 'charge', latest => true, context => '{"day": "tue"}',
+    completed => 'keep'), 3,
   'it is to run again as a whole, with another definition and context') from run;
 select results_eq($$ select r.status::text, r.context ->> 'day', r.workflow_version, r.open_nodes
   from qwf.runs r join run on run.id = r.id $$, $$ values ('queued', 'mon', 1, 0) $$,
@@ -72,7 +73,7 @@ select pg_temp.healthy('its job in line has completed twice, and the database is
 
 -- retry, then cancel while it waits; then retry once more
 select qwf.enqueue_run('hold', limit_by => 'line');
-select qwf.retry_run(id, 'tidy', context => '{"day": "wed"}') from run;
+select qwf.retry_run(id, 'tidy', context => '{"day": "wed"}', completed => 'keep') from run;
 select qwf.cancel_run(id) from run;
 select pg_temp.works();
 select pg_temp.works();

@@ -11,7 +11,8 @@ select
   (select g.created_at from qwf.graphs g where g.id = r.graph_id) as graph_at,
   r.status, r.project, r.key, r.once, r.priority, r.context, r.labels, r.out_dir,
   r.login, r.acting_for, r.schedule,
-  r.node_count as total, r.ending, r.error, r.run_at, r.deadline_at,
+  r.node_count as total, r.ending, r.then_retry is not null as takes_back_first, r.error, r.run_at,
+  r.deadline_at,
   case when r.finished_at is null and isfinite(r.deadline_at)
     then r.deadline_at - clock.now end as deadline_in,
   p.run_id as parent_run, p.node_id as parent_node,
@@ -54,6 +55,8 @@ comment on column qwf.run_details.schedule is 'The schedule that began it; null:
 comment on column qwf.run_details.total is 'Number of nodes.';
 comment on column qwf.run_details.ending is
   'How it will end once its clean-up and compensation nodes have; null: open, or it has none.';
+comment on column qwf.run_details.takes_back_first is
+  'True: its compensation nodes take back what its retry runs again after that.';
 comment on column qwf.run_details.error is 'Why it failed or was cancelled.';
 comment on column qwf.run_details.run_at is 'Not started before this time; null: at once.';
 comment on column qwf.run_details.deadline_at is

@@ -60,11 +60,13 @@ class Children(State):
         run.status, run.started, run.finished_at, run.ending = "queued", False, None, None
         run.deadline = None
 
-    def _line_up_again(self, run: Run, again: list[Job], name: str | None) -> int:
+    def _line_up_again(
+        self, run: Run, again: list[Job], name: str | None, completed: str | None
+    ) -> int:
         """It waits in line once more; its nodes stay as they are until it is served."""
         self._wait_in_line(run)
         place = self.jobs[run.parent or 0]
-        place.named = name
+        place.named, place.completed = name, completed
         place.failures = place.losses = 0
         place.finished_at = place.run_at = None
         self._queue(place)
@@ -150,7 +152,7 @@ class Children(State):
         if (self.jammed and again) or (
             ending is None
             and (
-                self._refuses_compensation(old, job.named)
+                self._refuses_compensation(old, job.named, job.completed)
                 or self._refuses_below(old, again, job.named)
             )
         ):
@@ -198,13 +200,11 @@ class Children(State):
         again = self._changes(run, job)
         run.context = job.context
         if again:
-            if job.named is not None:
-                self._forget_compensations(run, job.named)
-            self._mend(run, again, job.named)
+            self._mend(run, again, job.named, job.completed)
         else:  # its last bodies reported after it had been cancelled
             run.status, run.ending, run.started = "completed", None, True
             run.finished_at = self.now
-        job.named = None
+        job.named = job.completed = None
         run.deadline = self._until(job, run)
 
     def _until(self, job: Job, run: Run) -> datetime | None:
@@ -223,7 +223,7 @@ class Children(State):
                 for key in self.jobs[job_id].node.context_keys
             )
         }
-        return self.to_retry(run, job.named, changed)
+        return self.to_retry(run, job.named, changed, job.completed)
 
     def _is_to_stop(self, run: Run) -> bool:
         """Return True for the run of a step that somebody wants cancelled, or that is obsolete."""

@@ -68,12 +68,36 @@ class Compensations(State):
             before = [self.jobs[run.nodes[name]] for name in job.node.after]
             job.missing = {d.id for d in before if d.status not in OVER}
 
-    def _refuses_compensation(self, run: Run, name: str | None) -> bool:
+    def _left_by(self, run: Run, job: Job) -> list[Job]:
+        """Return the nodes that have not taken back what this one has done."""
+        mine = [one for one in self._compensations(run) if job in self._targets(run, one)]
+        left = [one for one in mine if one.status != "completed"]
+        failed = any(one.status in ("failed", "cancelled") for one in left)
+        return left if self._is_done(job) and (failed or len(left) == len(mine)) else []
+
+    def _first(self, run: Run, again: list[Job]) -> list[Job]:
+        """Return those that take back first what runs again."""
+        left = [one.id for job in again for one in self._left_by(run, job)]
+        return [one for one in self._compensations(run) if one.id in left]
+
+    def _stands(self, run: Run, again: list[Job], name: str | None) -> bool:
+        """Return True if something that was done is done again and nobody has taken it back."""
+        return any(
+            self._left_by(run, job) and not (
+                self._resumes(run, job, again, name)
+                and all(self.jobs[e].node.name != name for e in job.elements or [])
+            )
+            for job in again
+        )  # fmt: skip
+
+    def _refuses_compensation(
+        self, run: Run, name: str | None, completed: str | None = None
+    ) -> bool:
         """A compensation node that failed is named, or a node that it takes back is."""
         failed = self._failed_compensations(run)
         if any(job.node.name == name for job in self._compensations(run)):
             return not any(job.node.name == name for job in failed)
-        return any(name not in job.node.takes_back for job in failed)
+        return completed != "compensate" and any(name not in job.node.takes_back for job in failed)
 
     def _failed_compensations(self, run: Run) -> list[Job]:
         """Those of which nobody knows what they have taken back."""

@@ -172,7 +172,9 @@ class FanOut(State):
         if not run.live or (place is not None and place.status in ("queued", "scheduled")):
             return
         states = {self.jobs[job_id].status for job_id in run.nodes.values()}
-        if states <= OVER:
+        if states <= OVER and run.then is not None:
+            self._go_on(run)
+        elif states <= OVER:
             run.status, run.finished_at = run.ending or "completed", self.now
         elif not states & ACTIVE and "awaiting_input" in states:
             run.status, run.started = "awaiting_input", True
@@ -186,12 +188,13 @@ class FanOut(State):
         place = self.jobs.get(run.parent or 0) if run.in_line else None
         served = place is not None and place.status == "running"
         run.ending = status
+        takes_back_first, run.then = run.then is not None, None
         if place is not None and not served and self._to_wake(run):
             return  # what it has done is taken back when it is served
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
         began = any(job.attempt for job in jobs)
         run.started = True
-        woken = self._wake_compensations(run)
+        woken = not takes_back_first and self._wake_compensations(run)
         clean_up = any((job.node.cleans_up or served) and job.status not in OVER for job in jobs)
         if not woken and (not began or not clean_up):
             run.status, run.finished_at = status, self.now

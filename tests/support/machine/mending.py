@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from support.machine.state import (
+    INVALID,
     KEY_TAKEN,
     NOT_FOUND,
     OVER,
@@ -68,7 +69,9 @@ class Mending(State):
         self._queue(job)
         return None
 
-    def retry_run(self, run_id: int, name: str | None) -> int | Refused:
+    def retry_run(
+        self, run_id: int, name: str | None, completed: str | None = None
+    ) -> int | Refused:
         run = self.runs.get(run_id)
         if run is None:
             return NOT_FOUND
@@ -79,24 +82,31 @@ class Mending(State):
         if not self._has_limits(run.workflow) or (name is not None and name not in run.nodes):
             return NOT_FOUND
         undoes = any(job.node.name == name for job in self._compensations(run))
-        if self._refuses_compensation(run, name) or (undoes and run.in_line):
+        if self._refuses_compensation(run, name, completed) or (undoes and run.in_line):
             return WRONG_STATE
-        again = self.to_retry(run, name)
+        again = self.to_retry(run, name, completed=completed)
         if (not again and run.nodes) or self._refuses_below(run, again, name):
             return WRONG_STATE
         if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
             return KEY_TAKEN
+        if self._stands(run, again, name) != (completed is not None):
+            return WRONG_STATE if completed is None else INVALID
         if run.in_line:
-            return self._line_up_again(run, again, name)
-        if name is not None:
-            self._forget_compensations(run, name)
-        self._mend(run, again, name)
+            return self._line_up_again(run, again, name, completed)
+        self._mend(run, again, name, completed)
         return len(again)
 
-    def _mend(self, run: Run, again: list[Job], name: str | None) -> None:
-        """Lets a run that is over go on with these nodes."""
+    def _mend(
+        self, run: Run, again: list[Job], name: str | None, completed: str | None = None
+    ) -> None:
+        """Lets a run that is over go on with these nodes, or first with those that take back."""
+        first = self._first(run, again) if completed == "compensate" else []
+        if name is not None and not first:
+            self._forget_compensations(run, name)
         self._taken(run.id)
-        resumed = [job for job in again if self._resumes(run, job, again, name)]
+        resumed = [job for job in again if not first and self._resumes(run, job, again, name)]
+        again = first or again
+        has_taken_back, run.then = run.then is not None, (name,) if first else None
         for job in again:
             self._renew(job)
             if job not in resumed:
@@ -108,12 +118,13 @@ class Mending(State):
                 job.missing = {d.id for d in before if d.status not in OVER}
         for job in resumed:
             self._resume(job, name)
-        ending = run.status if again == [job for job in again if job.node.takes_back] else None
-        if ending is None:
+        undoes = not first and again == [job for job in again if job.node.takes_back]
+        ending = run.status if undoes else None
+        if not first and not undoes:
             self._sleep(run)
         run.status, run.started = "queued", False
         run.finished_at, run.ending = None, ending
-        if run.workflow in DEADLINES:
+        if run.workflow in DEADLINES and not has_taken_back:
             run.deadline = self.now + self._time(run.workflow)
         ready = [job for job in again if not job.missing]
         for job in ready:
@@ -150,10 +161,25 @@ class Mending(State):
         if job.missing:
             self._judge(job)
 
-    def to_retry(self, run: Run, name: str | None, changed: Iterable[str] = ()) -> list[Job]:
+    def _go_on(self, run: Run) -> None:
+        """It has taken back what its retry runs again."""
+        assert run.then is not None
+        (name,) = run.then
+        again = self.to_retry(run, name)
+        failed = self._failed_compensations(run)
+        if failed or not again:
+            run.then = None
+            run.status, run.finished_at = "failed" if failed else "completed", self.now
+        else:
+            self._jam()
+            self._mend(run, again, name)
+
+    def to_retry(
+        self, run: Run, name: str | None, changed: Iterable[str] = (), completed: str | None = None
+    ) -> list[Job]:
         """Nodes that failed, were cancelled or have changed, the named one, and all that follow.
 
-        An element stands for its map.
+        An element stands for its map. What is taken back first runs again.
         """
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
         jobs = [job for job in jobs if job.parent is None]
@@ -170,7 +196,19 @@ class Mending(State):
         if name is not None:
             parent = self.jobs[run.nodes[name]].parent
             names.add(name if parent is None else self.jobs[parent].node.name)
-        for job in jobs:  # each comes after those it depends on
-            if names & set(job.node.after):
-                names.add(job.node.name)
-        return [job for job in jobs if job.node.name in names]
+        if completed == "compensate":
+            failed = self._failed_compensations(run)
+            names |= {one.node.name for job in failed for one in self._targets(run, job)
+                      if self._is_done(one)}  # fmt: skip
+        while True:
+            for job in jobs:  # each comes after those it depends on
+                if names & set(job.node.after):
+                    names.add(job.node.name)
+            again = [job for job in jobs if job.node.name in names]
+            more = self._first(run, again) if completed == "compensate" else []
+            done = {one.node.name for job in more for one in self._targets(run, job)
+                    if self._is_done(one)}  # fmt: skip
+            if done <= names:
+                break
+            names |= done
+        return again

@@ -115,6 +115,7 @@ class People(State):
             return False
         if not run.live:
             return WRONG_STATE
+        run.then = None  # all is taken back
         self._end_run(run, "cancelled")
         self._apply(run, [*self._taken(run_id), (0, "stop")])
         return True

@@ -158,6 +158,7 @@ class Job:
     stuck: bool = False  # it asks because it cannot even start
     context: Json = None  # of the run that runs for it
     named: str | None = None  # of a place in line: from which node its run is retried
+    completed: str | None = None  # and what becomes of what has completed
     output: Json = None
     finished_at: datetime | None = None
     attempts: list[str] = field(default_factory=list)  # the outcome of each
@@ -181,6 +182,7 @@ class Run:
     in_line: bool = False  # its parent is no step but how it waits in line
     deadline: datetime | None = None
     ending: str | None = None  # how it will end once clean-up is done
+    then: tuple[str | None] | None = None  # from which node it is retried once it has taken back
     started: bool = False
     finished_at: datetime | None = None
     nodes: dict[str, int] = field(default_factory=dict)  # and elements

@@ -707,7 +707,10 @@ class Machine(RuleBasedStateMachine):
             return
         run = main.model.runs[pick(runs, number)]
         named = [] if main.model.locked_runs else run.nodes  # it may wait for runs below
-        retry_run(main, run.id, pick([None, None, *named], which))
+        retry_run(
+            main, run.id, pick([None, None, *named], which),
+            pick([None, "compensate", "keep"], number + which),
+        )  # fmt: skip
 
     def _run_next(self, main: Session, number: int, which: int) -> None:
         if not (jobs := self.own("queued", "scheduled") or self.own()):
@@ -1148,9 +1151,9 @@ def some(jobs: list[int], number: int, which: int) -> list[int]:
     return [*found[::-1], *found[:1], 1 << 40]
 
 
-def retry_run(s: Session, run_id: int, name: str | None) -> None:
-    got = s.one("select qwf.retry_run(%s, %s)", run_id, name)
-    wanted = s.model.retry_run(run_id, name)
+def retry_run(s: Session, run_id: int, name: str | None, completed: str | None = None) -> None:
+    got = s.one("select qwf.retry_run(%s, %s, completed => %s)", run_id, name, completed)
+    wanted = s.model.retry_run(run_id, name, completed)
     require(got == wanted, "retry_run answers", got, wanted)
 
 

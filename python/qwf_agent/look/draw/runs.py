@@ -65,6 +65,8 @@ def headline(status: Row) -> Text:
         text.append(f"  {one['failed_nodes']} failed", "red")
     if one.get("ending") and one["status"] not in OVER:
         text.append(f"  {one['ending']}, cleaning up", "red")
+    if one.get("then_retry"):
+        text.append("  takes back first what its retry runs again", "yellow")
     if one.get("seconds") is not None:
         text.append(f"  {duration(one['seconds'])}{usually(one)}", "bright_black")
     return text

@@ -30,8 +30,9 @@ ABOUT_A_DAY_S = 86_400
 RUN = """
 select r.id, r.workflow, r.version, r.graph_id, r.graph_at, r.status, r.project, r.key, r.once,
   r.priority, r.labels, r.out_dir, r.login, r.acting_for, r.schedule,
-  r.ending, r.error, r.run_at, r.deadline_at, r.deadline_in, r.parent_run, r.parent_node,
-  r.created_at, r.started_at, r.retried_at, r.finished_at, r.seconds, qwf.now() as now
+  r.ending, r.takes_back_first, r.error, r.run_at, r.deadline_at, r.deadline_in,
+  r.parent_run, r.parent_node, r.created_at, r.started_at, r.retried_at, r.finished_at, r.seconds,
+  qwf.now() as now
 from qwf.run_details r
 where r.id = %(run)s::bigint
 """

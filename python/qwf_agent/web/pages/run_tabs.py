@@ -20,7 +20,7 @@ from qwf_agent.web.site import actions, files
 STATES = ("running", "awaiting_input", "failed", "queued", "scheduled", "blocked", "cancelled",
           "completed", "skipped")  # fmt: skip
 FIRST = ("failed", "awaiting_input", "running")
-VERDICTS = ("reused", "unchanged", "runs again", "new", "skipped", "removed")
+VERDICTS = ("reused", "unchanged", "runs first", "runs again", "new", "skipped", "removed")
 NODES_A_PAGE = 200
 MOST_TIMED = 5000  # elements of a map; those of a larger one are timed on its own page
 
@@ -87,9 +87,11 @@ limit 20
 PLAN = """
 select p.node_id, p.verdict, p.because
 from qwf.retry_plan(
-  %(run)s::bigint, %(node)s::text, %(latest)s::boolean, %(context)s::text::jsonb) p
+  %(run)s::bigint, %(node)s::text, %(latest)s::boolean, %(context)s::text::jsonb,
+  %(completed)s::text) p
 """
 MAYBE = "; it may have run"  # what a plan says of a node that runs at most once
+NOT_TAKEN_BACK = " has not taken it back"  # what it says of a completed node that runs again
 MOST_PLANNED = 500  # rows of a plan; those that are not reused come first
 
 
@@ -189,6 +191,7 @@ async def _show_retry(
         "node": asked.get("node") or None,
         "latest": "latest" in asked,
         "context": asked.get("context", "").strip() or None,
+        "completed": asked.get("completed") or None,
     }
     problem, plan = None, []
     try:
@@ -213,6 +216,9 @@ async def _show_retry(
         "planned": [(word, counts[word]) for word in VERDICTS if counts[word]],
         "runs": counts["runs again"] + counts["new"],
         "maybe": [row["node_id"] for row in plan if MAYBE in (row["because"] or "")][:MOST_PLANNED],
+        "standing": [
+            row["node_id"] for row in plan if (row["because"] or "").endswith(NOT_TAKEN_BACK)
+        ][:MOST_PLANNED],
         "left_out": max(len(plan) - MOST_PLANNED, 0),
     }
 

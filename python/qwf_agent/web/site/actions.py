@@ -187,7 +187,7 @@ ACTIONS: dict[str, Action] = {
     "retry_run": Action(
         {
             "run_id": "bigint", "from_node": "text", "latest": "boolean", "context": "jsonb",
-            "named": "text[]",
+            "named": "text[]", "completed": "text",
         },
         "run {run_id} goes on",
     ),
