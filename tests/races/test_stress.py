@@ -40,7 +40,10 @@ OUTCOMES = {
 # What a claim says of its picks: a pick is handed out, fails, or waits for an older job of its key.
 PICKS = """create table public.picks (
     xact xid8 default pg_current_xact_id(), job_id bigint, why text, primary key (xact, job_id))"""
-SUPERSEDE = "if v_rare then v_jobs := _qwf.supersede(v_jobs, v_now); end if;"
+SUPERSEDE = (
+    "if v_rare then v_jobs :="
+    " _qwf.supersede(v_jobs, v_now, claim.startable, v_special.rated); end if;"
+)
 PICKED = f"""insert into public.picks (job_id) select p.id from unnest(v_jobs) p;
   {SUPERSEDE}
   update public.picks k set why = 'waits' from qwf.jobs j
