@@ -219,7 +219,9 @@ def test_what_was_not_taken_back_runs_again_only_if_somebody_says_how(
     refused = on_db(*words, "--yes")
     assert refused.exit_code == 1
     assert "it was named; refund has not taken it back" in refused.stdout
-    assert "hint: add --compensate to take it back first, or --keep to leave it" in refused.stderr
+    assert "hint: qwf retry run with --compensate takes it back first; with --keep it stays" in (
+        refused.stderr
+    )
     assert db.execute(NODE_STATES, (ordered,)).fetchone() == ("charge completed, refund skipped",)
     done = on_db(*words, "--compensate", "--yes")
     assert "refund  runs first  it takes back charge" in done.stdout

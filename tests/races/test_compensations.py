@@ -150,6 +150,43 @@ def test_an_end_that_is_yet_to_be_applied_is_waited_for(race: Race) -> None:
     refund(race, run, "cancelled")
 
 
+@pytest.mark.parametrize("first", ["the refund", "the cancellation"])
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_run_that_takes_back_first_is_cancelled_as_the_last_refund_ends(
+    race: Race, first: str, commits: bool
+) -> None:
+    """It goes on in the transaction of the last refund, or not at all."""
+    run = run_of(race, *SHIPPING)
+    finish(race, *claim(race))
+    race.rows("select qwf.retry_run(%s, 's/charge', completed => 'compensate')", run)
+    (refunds,) = claim(race)
+    worker, producer = race.session(), race.session()
+    if first == "the refund":
+        worker.begin()
+        finish(worker, refunds)
+        producer.start(CANCEL, run)
+        producer.waits()
+        worker.commit() if commits else worker.rollback()
+        assert producer.ends() == [(True,)]
+        if not commits:
+            finish(race, refunds)
+    else:
+        producer.begin()
+        producer.rows(CANCEL, run)
+        assert finish(worker, refunds)[0][0] == "ok"
+        producer.commit() if commits else producer.rollback()
+    race.settle()
+    race.healthy()
+    if first == "the refund" and commits:
+        assert race.statuses(run) == {"s/charge": "cancelled", "s/refund": "skipped"}
+    elif commits or first == "the refund":
+        assert race.statuses(run) == {"s/charge": "completed", "s/refund": "completed"}
+    else:
+        assert race.statuses(run) == {"s/charge": "queued", "s/refund": "skipped"}
+        return
+    assert race.run_status(run) == "cancelled"
+
+
 def test_two_retries_at_once_charge_once(race: Race) -> None:
     """The second waits for the first, and finds the run live."""
     run, a, b = charged(race)

@@ -22,8 +22,8 @@ COMMANDS = [
             rf"select qwf\.retry_run\((\d+), {NAME}, completed => '(\w+)'\)",
             r"qwf retry run \1 --from \2 --\3",
         ),
-        (r"give completed => 'compensate'", "add --compensate"),
-        (r"or completed => 'keep'", "or --keep"),
+        (r"retry_run with completed => 'compensate'", "qwf retry run with --compensate"),
+        (r"with completed => 'keep'", "with --keep"),
         (rf"select qwf\.retry_run\((\d+), {NAME}\)", r"qwf retry run \1 --from \2"),
         (r"select qwf\.retry_run\((\d+), latest => true\)", r"qwf retry run \1 --latest"),
         (

@@ -33,8 +33,8 @@ begin
     raise exception using errcode = 'QW002', message = 'a node runs again that was not taken back',
       detail = format('%s of run %s has completed, and %s has not taken it back', v_node, p_run,
         v_by),
-      hint = 'give completed => ''compensate'' to take it back first, or completed => ''keep'' to '
-        'leave it as it is and run it once more';
+      hint = 'retry_run with completed => ''compensate'' takes it back first; with completed => '
+        '''keep'' it stays as it is, and runs once more';
   end if;
 end $$;
 

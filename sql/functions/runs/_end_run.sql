@@ -7,7 +7,7 @@
 --   waiting (see _resume_child). p_ended: nodes whose end the caller has yet to subtract. A run
 --   that is over counts no node as open. Writes the event of a run that ends.
 -- Locks: the caller has locked the run.
--- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _resume_child,
+-- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _go_on, _resume_child,
 --   _retry_or_poison_events, _serve_runs, _stop_children.
 
 begin;

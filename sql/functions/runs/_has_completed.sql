@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/runs/_has_completed
 -- Purpose: True if one of the named nodes of a run has completed, or an element of one that is a
 --   map, however the map ended.
--- Called by: _open_guarded, _refuse_compensation.
+-- Called by: _go_on, _open_guarded, _refuse_compensation.
 
 begin;
 
