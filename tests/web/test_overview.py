@@ -256,6 +256,27 @@ def test_a_box_says_how_many_jobs_failed_on_it(visit: Visit, db: Db) -> None:
     assert 'id="failed"' in visit("viewer").text("/fleet/box-b")
 
 
+def test_a_held_task_is_named_where_its_jobs_do_not_count(visit: Visit, db: Db) -> None:
+    made_jobs.enqueue(db, "killer")
+    made_jobs.worker(db, "default")
+    assert "every job can start" in visit("admin").text("/")
+    db.execute(
+        "insert into qwf.held_tasks (queue, task, hosts, crashes, other_ends, crashed_at, until)"
+        " values ('default', 'killer', '{box-a,box-b}', 2, 0, now(), now() + interval '5 min')"
+    )
+    admin = visit("admin")
+    page = admin.text("/")
+    assert "every job can start" not in page
+    row = rows_of(page, "Jobs that cannot start")["crashes-default-killer"]
+    assert "it crashed on several boxes, so its jobs are held back" in row
+    assert 'action="/do/resume_queue"' in row
+    assert "held: killer" in admin.text("/queues")
+    assert "Held back, because they crashed: killer" in admin.text("/queues/default")
+    assert one(db, "select held from qwf.overview") == ["default"]
+    answer = admin.do("resume_queue", name="default", task="killer")
+    assert "one job of killer runs alone; unless it crashes, the others follow" in answer.text
+
+
 def test_jobs_that_cannot_start_are_named_with_what_helps(visit: Visit, db: Db) -> None:
     for queue in ("mail", "blender"):
         db.execute("select qwf.create_queue(%s)", (queue,))

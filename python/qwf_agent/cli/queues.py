@@ -13,7 +13,7 @@ from qwf_agent.look.connection import Connection
 
 QUEUE_COLUMNS = (
     *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max"),
-    "first_waits",
+    *("first_waits", "held"),
 )
 
 
@@ -22,7 +22,7 @@ QUEUE_COLUMNS = (
 def queues(conn: Connection, as_json: bool) -> Listing:
     """List the queues with their jobs and workers.
 
-    ~ marks an estimate, from 10,000 jobs on.
+    ~ marks an estimate, from 10,000 jobs on. held: tasks that crash, whose jobs are not counted.
 
     \b
     Example:  qwf queues
@@ -31,6 +31,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
     found = connection.many(conn, "select * from qwf.queue_overview order by queue")
     for row in [] if as_json else found:
         row |= {"first_waits": row["oldest_wait"], "max": row["max_running"]}
+        row["held"] = ", ".join(row["held_tasks"]) or None
         row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
         row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
     return Listing(QUEUE_COLUMNS, found, "no queues", "queue")

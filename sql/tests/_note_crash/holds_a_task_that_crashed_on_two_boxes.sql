@@ -1,5 +1,5 @@
 begin;
-select plan(31);
+select plan(32);
 
 select qwf_test.set_now('2030-01-01 12:00');
 create temp table box (name text, worker text);
@@ -46,6 +46,8 @@ select results_eq($$ select level, says, hint from qwf.doctor('{queues}') $$,
     'qwf queue resume cpu --task killer') $$, 'doctor');
 select is((select queued from qwf.count_jobs() where queue = 'cpu'), 0,
   'it is not work that waits');
+select is((select o.held_tasks from qwf.queue_overview o where o.queue = 'cpu'), '{killer}',
+  'so the queue names it');
 select is_empty('select qwf.find_unassignable()', 'and not work that fits nobody');
 
 select qwf.enqueue('killer', queue => 'cpu') from generate_series(1, 5);

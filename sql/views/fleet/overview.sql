@@ -34,7 +34,8 @@ left join (
     sum(o.scheduled)::bigint as scheduled,
     coalesce(bool_or(o.more_scheduled), false) as more_scheduled, count(*)::int as queues,
     coalesce(array_agg(o.queue order by o.queue)
-      filter (where o.queued > 0 and o.state in ('paused', 'unserved')), '{}') as held
+      filter (where o.queued > 0 and o.state in ('paused', 'unserved')
+        or o.held_tasks <> '{}'), '{}') as held
   from qwf.queue_overview o
 ) q on true
 left join (
@@ -55,7 +56,7 @@ comment on column qwf.overview.more_scheduled is
   'True: more than 10,000 are scheduled, and only the first 10,001 due were counted.';
 comment on column qwf.overview.queues is 'Number of queues.';
 comment on column qwf.overview.held is
-  'Queues whose jobs cannot start: they are paused, or no worker serves them.';
+  'Queues whose jobs cannot start: they are paused, no worker serves them, or a task is held.';
 comment on column qwf.overview.questions is
   'Questions that wait for a person; 1,001: more than 1,000.';
 comment on column qwf.overview.failed is

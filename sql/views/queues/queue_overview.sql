@@ -19,7 +19,7 @@ select
   array(select (m.by_age ->> age::text)::int from generate_series(29, 0, -1) age) as trend,
   coalesce(m.completed, 0) as completed, coalesce(m.failed, 0) as failed,
   q.paused_at, q.lease, q.timeout, q.retention, q.placement, q.keep_completed, q.on_failure,
-  q.created_at
+  q.created_at, coalesce(h.tasks, '{}') as held_tasks
 from qwf.count_jobs() c
 cross join (select qwf.now() as now) clock
 join qwf.queues q on q.name = c.queue and not starts_with(q.name, 'qwf.')
@@ -42,7 +42,12 @@ left join (
   from qwf.queue_minutes m
   where m.minute > (select qwf.now() - interval '30 min')
   group by m.queue
-) m on m.queue = q.name;
+) m on m.queue = q.name
+left join (
+  select h.queue, array_agg(h.task order by h.task) as tasks from qwf.held_tasks h
+  where h.until is not null
+  group by h.queue
+) h on h.queue = q.name;
 comment on view qwf.queue_overview is
   'Queues with their jobs, workers and settings, as fast with a million jobs queued as with none: '
   'select * from qwf.queue_overview.';
@@ -53,7 +58,7 @@ comment on column qwf.queue_overview.max_running is
 comment on column qwf.queue_overview.workers is 'Live workers that serve it and are switched on.';
 comment on column qwf.queue_overview.slots is 'Bodies they run at once.';
 comment on column qwf.queue_overview.queued is
-  'Jobs that wait for a worker; counted exactly to 10,000.';
+  'Jobs that wait for a worker, without those of held_tasks; counted exactly to 10,000.';
 comment on column qwf.queue_overview.estimated is
   'True: more than 10,000 jobs are queued, and queued is an estimate (twice too high and more, if '
   'they came in bursts); count_jobs(1000000) counts.';
@@ -93,5 +98,7 @@ comment on column qwf.queue_overview.keep_completed is
 comment on column qwf.queue_overview.on_failure is
   'The reaction when a standalone job that does not say it itself fails for good: fail or ask.';
 comment on column qwf.queue_overview.created_at is 'When it was created.';
+comment on column qwf.queue_overview.held_tasks is
+  'Tasks of it that are held back because they crashed.';
 
 commit;

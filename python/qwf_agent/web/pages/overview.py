@@ -62,6 +62,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "more_queues": len(queues) > MOST_QUEUES,
         "queues": shown,
         "held": [queue for queue in shown if queue["queued"] and queue["state"] in HOLDING],
+        "held_tasks": [(q["queue"], task) for q in queues for task in q["held_tasks"]][:MOST],
         "sums": sums(queues),
         **found,
         "troubled": [server for server in found["servers"] if server["state"] in DOWN],

@@ -377,7 +377,10 @@ def told(action: str, form: FormData, rows: connections.Rows) -> str:
     }
     good = sum(row.get("verdict") in DONE for row in rows)
     said |= {"result": str(values[0]) if values else "", "ok": str(good), "all": str(len(rows))}
-    return ACTIONS[action].done.format_map(said) + _refusals(rows)
+    done = ACTIONS[action].done
+    if action == "resume_queue" and said.get("task"):
+        done = "one job of {task} runs alone; unless it crashes, the others follow"
+    return done.format_map(said) + _refusals(rows)
 
 
 def _refusals(rows: connections.Rows) -> str:
