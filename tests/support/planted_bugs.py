@@ -523,8 +523,8 @@ ALERT_BUGS = {
     ),
     "what waits to be told is open, and was not told": (
         "_qwf.send_due",
-        "waits_since = null,\n    send_at",
-        "waits_since = p_now,\n    send_at",
+        "waits_since = null, send_at = case",
+        "waits_since = p_now, send_at = case",
     ),
     "a run that is marked as late was told": (
         "_qwf.judge_runs",
