@@ -236,8 +236,9 @@ def test_the_plan_has_a_heading_for_every_room() -> None:
 
 
 # A run is a job of the run above it: its end ends an attempt, and what queues a job may start it.
+# A retry goes on when the events of what it takes back first are applied.
 UPWARD = {
-    "functions/runs/_apply_events": {"children"},
+    "functions/runs/_apply_events": {"children", "mending"},
     "functions/events/_end_kind": {"children"},
 }
 

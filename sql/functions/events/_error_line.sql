@@ -4,8 +4,8 @@
 -- Guarantees: Reads the start of an error, 1000 letters, and returns at most 200 of them, so that
 --   no error takes long. Only of a traceback alone does it read the end; the letters of all of it
 --   are counted only if its last line is blank, because that takes long.
--- Called by: _announce_trouble, _doctor_alerts, _end_failed_runs, _job_matches, _newest_failures,
---   find_jobs, why_not.
+-- Called by: _announce_trouble, _doctor_alerts, _end_failed_runs, _go_on, _job_matches,
+--   _newest_failures, find_jobs, why_not.
 
 begin;
 

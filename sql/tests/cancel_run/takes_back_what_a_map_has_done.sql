@@ -61,7 +61,8 @@ select is((select detail -> 'not_taken_back' from qwf.event_overview
   'its event names what stands');
 select throws_ok($$ select qwf.retry_run(qwf_test.run()) $$, 'QW002',
   'a compensation node failed', 'nobody knows what of it was taken back');
-select lives_ok($$ select qwf.retry_run(qwf_test.run(), 'charge', completed => 'keep') $$, 'unless it is named');
+select lives_ok($$ select qwf.retry_run(qwf_test.run(), 'charge', completed => 'keep') $$,
+  'unless it is named');
 select is((select count(*)::int from qwf.claim('default', 'w', 10)), 4, 'then all run again');
 
 select pg_temp.begin_run();
