@@ -38,6 +38,7 @@ PEOPLE: dict[tuple[str, str], list[Act]] = {
     ("lower", "two"): [("lower", 0)],
     ("hold", "two"): [("hold two", 0)],
     ("hold", "each"): [("hold each", 0)],
+    ("resume", "work"): [("resume", 0)],
     ("signal", "early"): [("signal", 0)],
     ("signal", "twice"): [("signal", 0), ("tick", 0), ("signal", 1)],
     ("signal", "wrong"): [("signal wrong", 0), ("signal", 1)],

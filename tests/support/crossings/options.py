@@ -101,12 +101,13 @@ TABLE: dict[str, Option] = {
     "people.pause": Option(("q", "qwf.runs")),
     "people.lower": Option(("two",)),
     "people.hold": Option(("two", "each")),
+    "people.resume": Option(("work",), ("worker.ends",)),
     "people.signal": Option(("early", "twice", "wrong")),
     "people.answer": Option(("retry", "abort")),
     "people.schedule": Option(("run", "replace", "all")),
     "people.backfill": Option(("run",), ("people.schedule",)),
     "worker.ends": Option(
-        ("completed", "error", "fatal", "tempfail", "released", "later", "lapsed")
+        ("completed", "error", "fatal", "tempfail", "released", "later", "lapsed", "crashed")
     ),
     "worker.reports": Option(("many", "and claims")),
 }  # fmt: skip

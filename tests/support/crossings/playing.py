@@ -38,6 +38,8 @@ class Playing:
         try:
             for statement in self.history.setup:
                 self.enqueue(statement)
+            if self.ends == "crashed":
+                self.worker.register()
             for name, number in self.history.acts:
                 found = self.act(name, number) or self.look(name not in QUIET)
                 if found:
@@ -200,6 +202,7 @@ class Playing:
         return {
             "hold two": "select qwf.hold_limit('two', qwf.now() + interval '5 min')",
             "hold each": "select qwf.hold_limit('each', qwf.now() + interval '5 min', 'a')",
+            "resume": "select qwf.resume_queue('q', task => 'work')",
             "lower": "select qwf.create_limit('two', 1)",
             "signal": "select qwf.signal('go', 'true')",
             "signal wrong": "select qwf.signal('go', '{\"x\": 1}')",

@@ -30,6 +30,8 @@ with waiting as materialized (
       select from qwf.jobs o where o.project = j.project and o.task = j.task and o.key = j.key
         and o.id <> j.id and o.status in ('queued', 'running') and o.key_state <> 'w'))
     and (r.id is null or r.finished_at is null)
+    and (j.run_next or not exists (
+      select from qwf.workers w where w.queue = j.queue and j.task = any (w.held_tasks)))
 ), room as (
   select l.name, l.keyed, coalesce(l.lowered_at is null and l.starts is null or not exists (
     select from qwf.jobs j where l.starts is not null and j.claimed_at > qwf.now() - l.per)

@@ -35,6 +35,11 @@ class Worker:
     held: list[Body] = field(default_factory=list)
     fresh: list[int] = field(default_factory=list)  # the jobs of the last claim
 
+    def register(self) -> None:
+        """Become one of which the engine knows, as agents are: a held task is kept from those."""
+        self.place.ask("select qwf.register_worker('box', 'q')")
+        self.place.ask("update qwf.workers set id = 'w'")
+
     def claim(self, count: int) -> int:
         """How many jobs it got of those it asked for."""
         return self._take(
@@ -70,8 +75,9 @@ class Worker:
             "completed": {},
             "released": {},
             "later": {"detail": '{"retry_after_s": 30}'},
+            "crashed": {"error": "it died", "detail": '{"reason": "crashed", "signal": 11}'},
         }.get(outcome, {"error": "it went wrong"})
-        outcome = {"later": "released"}.get(outcome, outcome)
+        outcome = {"later": "released", "crashed": "lost"}.get(outcome, outcome)
         report = (
             f"jsonb_build_array(jsonb_build_object('job_id', {body.job}, 'token', {body.token},"
             f" 'outcome', '{outcome}', 'output', '{output}'::jsonb"
