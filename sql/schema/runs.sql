@@ -83,7 +83,7 @@ comment on column qwf.runs.ending is
   'open, or there are none.';
 comment on column qwf.runs.error is 'Why it failed or was cancelled.';
 comment on column qwf.runs.then_retry is
-  'What a retry asks for (graph_id, from_node, context) that takes back first, until that is done; '
+  'Arguments of a retry (graph_id, from_node, context) that takes back first, until that is done; '
   'null: nothing is taken back before a retry.';
 comment on column qwf.runs.run_at is 'Not started before this time; null: at once.';
 comment on column qwf.runs.deadline_at is

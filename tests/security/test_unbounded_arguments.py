@@ -89,7 +89,7 @@ def session(db: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
 
 
 def ends(db: psycopg.Connection[Any], role: str, call: str) -> str | None:
-    """What is wrong with a call; it leaves nothing behind."""
+    """The fault of a call, which leaves nothing behind."""
     for _ in range(TRIES):
         try:
             with db.transaction(force_rollback=True):

@@ -39,7 +39,7 @@ def fit(given: dict[str, str]) -> bool:
 
 
 def groups() -> set[Group]:
-    """What has to occur: every two values, and three of those that belong together."""
+    """The combinations that have to occur: any two values, and three that belong together."""
     core = [value(name, given) for name, values in TOGETHER.items() for given in values]
     wanted = [*itertools.combinations(VALUES, 2), *itertools.combinations(core, 3)]
     found = set()

@@ -147,7 +147,7 @@ def limit_of(value: Any) -> str:
 
 
 def is_refused(choice: Choice) -> bool:
-    """Whether a document says that some of this cannot be given together."""
+    """True if a document says that some of this cannot be given together."""
     return any(other in choice for name in choice for other in TABLE[name].never_with) or any(
         limit_of(choice[holder]) == limit_of(choice[inside])
         for holder, others in HOLDERS.items()

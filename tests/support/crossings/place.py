@@ -109,7 +109,7 @@ class Place:
 
 
 def script(said: list[str]) -> str:
-    """What was said, for psql and a fresh database with the schema in it. Of the months in which
+    """The statements, for psql and a fresh database with the schema in it. Of the months in which
     nothing more comes it has the first minute."""
     last = max(
         (number for number, line in enumerate(said) if not any(one in line for one in IDLE)),

@@ -1,5 +1,5 @@
-"""What is asked of a history: whether everything ends, whether it ends as the documents say,
-whether the invariants hold at every moment, and whether every pick is handed out."""
+"""Questions about a history: does everything end, does it end as the documents say, do the
+invariants hold at every moment, and is every pick handed out?"""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Finding:
 
 
 def now(place: Place, *, invariants: bool = True) -> list[Finding]:
-    """What does not hold at this moment."""
+    """Invariants that do not hold at this moment."""
     found = [
         Finding(f"{WHILE[number][0]}: {WHILE[number][1]}", subject, detail)
         for number, subject, detail in place.look(union(WHILE))
@@ -96,7 +96,7 @@ def now(place: Place, *, invariants: bool = True) -> list[Finding]:
 
 
 def handed_out(place: Place, asked: int, got: int) -> list[Finding]:
-    """Whether a claim that got fewer than it asked for has left a job that may start."""
+    """True if a claim that got fewer than it asked for has left a job that may start."""
     if got >= asked:
         return []
     ((left, first),) = place.look(STARTABLE)
@@ -107,7 +107,7 @@ def handed_out(place: Place, asked: int, got: int) -> list[Finding]:
 
 
 def early(place: Place, jobs: list[int]) -> list[Finding]:
-    """Whether what was just claimed belongs to a run that waits in line, or to a held limit."""
+    """True if what was just claimed belongs to a run that waits in line, or to a held limit."""
     if not jobs:
         return []
     return [
@@ -123,7 +123,7 @@ def still_open(place: Place) -> list[Finding]:
 
 
 def in_the_end(place: Place) -> list[Finding]:
-    """What has not ended as the documents say."""
+    """Jobs and runs that have not ended as the documents say."""
     return [
         Finding(f"{THEN[number][0]}: {THEN[number][1]}", subject, detail)
         for number, subject, detail in place.look(union(THEN))

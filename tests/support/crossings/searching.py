@@ -39,7 +39,7 @@ def with_choice(seed: int, wanted: Choice) -> Iterator[History]:
 
 
 def play(place: Place, one: History) -> Finding | None:
-    """What a history finds."""
+    """The findings of a history."""
     return next(iter(Playing(place, one).play()), None)
 
 

@@ -13,7 +13,7 @@ from support.crossings.questions import Finding
 
 
 def first(place: Place, history: History) -> Finding | None:
-    """What a history finds first, looked at closely."""
+    """The first finding of a history, looked at closely."""
     return next(iter(Playing(place, history, closely=True).play()), None)
 
 

@@ -1,5 +1,5 @@
-"""What the documents say about how things end, as data: the document, its sentence, and a query
-that finds what does not agree. WHILE holds at every moment, THEN when everything has ended."""
+"""The sentences of the documents about how things end, as data: the document, its sentence, and a
+query that finds what does not agree. WHILE holds at every moment, THEN when all has ended."""
 
 from __future__ import annotations
 
