@@ -333,7 +333,7 @@ def _ask_about_begun(conn: Connection, jobs: Sequence[int], yes: bool) -> None:
     begun = [str(row["id"]) for row in connection.many(conn, MAYBE_RUN, {"jobs": list(jobs)})]
     if begun:
         click.echo(f"note: it may have run: job {', '.join(begun)}", err=True)
-        arguments.confirm("It has not: run it?", yes)
+        arguments.confirm("Run it again, though it may have run?", yes)
 
 
 def _tell_clean_up(conn: Connection, runs: Sequence[int]) -> None:

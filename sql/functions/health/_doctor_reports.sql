@@ -11,7 +11,7 @@ as $$
     format('%s has %s that it cannot report: %s', u.host,
       case when u.reports = 1 then '1 ended body' else u.reports || ' ended bodies' end, u.why),
     'mend or drop what refuses them, often a trigger of another program on qwf.jobs: then they are '
-      'reported within 15 s; an agent that is stopped before that runs them again'
+      'reported within 15 s. Do not stop the agent before that: the bodies would run again'
   from _qwf.unreported() u
   order by u.host
 $$;

@@ -28,7 +28,11 @@ begin
   if not found then
     raise exception using errcode = 'QW001', message = 'no such limit',
       detail = format('limit %L', left(hold_limit.name, 200)),
-      hint = coalesce(
+      hint = coalesce((
+          select format('give its key apart: select qwf.hold_limit(%L, until, key => %L)', l.name,
+            left(substr(hold_limit.name, length(l.name) + 2), 200))
+          from qwf.limits l
+          where l.keyed and l.name = split_part(left(hold_limit.name, 500), ':', 1)),
         _qwf.did_you_mean(left(hold_limit.name, 200), array(select l.name from qwf.limits l)),
         'list them: select * from qwf.limits');
   elsif hold_limit.key is not null
@@ -36,7 +40,7 @@ begin
   then
     raise exception using errcode = 'QW005', message = 'the limit has no such key',
       detail = format('limit %L, key %L', hold_limit.name, left(hold_limit.key, 200)),
-      hint = case when v_keyed then 'a limit and its key have at most 500 bytes'
+      hint = case when v_keyed then 'a key has a letter, and limit and key at most 500 bytes'
         else 'the limit does not count by key: leave out key' end;
   elsif v_until > v_now + interval '366 days' then
     raise exception using errcode = 'QW005', message = 'a limit cannot be held that long',

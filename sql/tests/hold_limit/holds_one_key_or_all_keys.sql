@@ -1,5 +1,5 @@
 begin;
-select plan(14);
+select plan(15);
 
 select qwf_test.set_now('2026-01-01 12:00Z');
 create temp table worker as select qwf_test.worker() as id;
@@ -34,6 +34,9 @@ select throws_ok($$ select qwf.hold_limit('plain', '2026-01-01 12:10Z', 'acme') 
 select throws_ok($$ select qwf.hold_limit('customer', '2026-01-01 12:10Z', '') $$, 'QW005');
 select throws_ok($$ select qwf.hold_limit('plain', '2027-06-01 12:10Z') $$, 'QW005');
 select throws_ok($$ select qwf.hold_limit('plan', '2026-01-01 12:10Z') $$, 'QW001');
+select qwf_test.hints($$ select qwf.hold_limit('customer:acme', null) $$,
+  'give its key apart: select qwf.hold_limit(''customer'', until, key => ''acme'')',
+  'as a job names it, the hint does not propose to hold all keys');
 
 select qwf.finish(j.id, j.token, 'completed') from qwf.jobs j where j.status = 'running';
 select qwf.hold_limit('customer', '2026-01-01 12:10Z', 'acme'), qwf.drop_limit('customer');
