@@ -68,14 +68,19 @@ class Maps(State):
             done = [e.output if e.status == "completed" else None for e in elements]
             job.output, job.failed = done, False
         else:
-            waiting = [e for e in elements if e.status == "blocked"]
-            busy = sum(e.id in job.missing and not e.stuck for e in elements) - len(waiting)
-            for element in waiting[: (job.node.max_parallel or len(waiting)) - busy]:
-                if element.id > 0:
-                    self._jam()
-                self._queue(element)
+            self._open_elements(job)
             return []
         return [job]
+
+    def _open_elements(self, job: Job) -> None:
+        """Opens as many of them as may run at once."""
+        elements = [self.jobs[job_id] for job_id in job.elements or []]
+        waiting = [e for e in elements if e.status == "blocked"]
+        busy = sum(e.id in job.missing and not e.stuck for e in elements) - len(waiting)
+        for element in waiting[: (job.node.max_parallel or len(waiting)) - busy]:
+            if element.id > 0:
+                self._jam()
+            self._queue(element)
 
     def _judge_turn(self, job: Job) -> list[Job]:
         """Ends a repeat whose last turn is over, or begins the next; it, if it has ended."""

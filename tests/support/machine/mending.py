@@ -158,8 +158,7 @@ class Mending(State):
                 self._renew(element)
                 element.status, element.output = "blocked", None
         job.missing = {e for e in job.elements if self.jobs[e].status == "blocked"}
-        if job.missing:
-            self._judge(job)
+        self._open_elements(job)
 
     def _go_on(self, run: Run) -> None:
         """It has taken back what its retry runs again."""

@@ -91,6 +91,8 @@ update _qwf.event_numbers set first_seq = 1, last_seq = 0, floor_id = 0, mark_id
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.last_complete_tick', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
+select setval('_qwf.turn_' || of || '_' || n, 0, false)
+from unnest('{{owner,place}}'::text[]) of, generate_series(0, 15) n;
 """
 SAME_CHANCE = "select setseed(0)"  # the same steps lead to the same waits, also when replayed
 JOBS = """
