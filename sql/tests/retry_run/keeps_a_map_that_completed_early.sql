@@ -1,5 +1,5 @@
 begin;
-select plan(5);
+select plan(7);
 
 select qwf_test.workflow('w', '[{"id": "m", "map": {"$value": [1, 2, 3]}, "min_success": 1,
     "stop_when_reached": true}, {"id": "other"}, {"id": "last", "depends_on": ["m", "other"]}]');
@@ -18,6 +18,10 @@ select is_empty('select * from qwf.check_invariants()', 'the database is healthy
 select qwf_test.attempt('s/other');
 select qwf_test.attempt('s/last');
 select is(qwf_test.run_state(), 'completed', 'and its dependants go on');
+select qwf.retry_run(qwf_test.run(), 's/m[1]');
+select is(qwf_test.nodes(), 's/m blocked, s/other completed, s/last blocked, s/m[0] completed, '
+  's/m[1] queued, s/m[2] queued', 'unless one is named, though enough have completed');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;
