@@ -114,7 +114,7 @@ def test_a_check_that_is_ended_leaves_no_worker_and_no_server(tmp_path: Path) ->
         assert time.monotonic() < deadline
         time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 130
+    assert process.wait(30) == 143
     assert ours(tmp_path) == {}
     folder.rmdir()  # it is empty
 
