@@ -29,7 +29,8 @@ begin
     where r.id = run_status.run_id
     group by e.to_idx) n;
   select jsonb_build_object(
-      'run', to_jsonb(r) || jsonb_build_object(
+      'run', to_jsonb(r) - 'then_retry' || jsonb_build_object(
+        'takes_back_first', r.then_retry is not null,
         'parent_run', (select p.run_id from qwf.jobs p where p.id = r.parent_id),
         'parent_node', (select p.node_id from qwf.jobs p where p.id = r.parent_id),
         'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
