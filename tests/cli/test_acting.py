@@ -829,6 +829,8 @@ def test_a_limit_is_held_and_the_hold_is_ended(on_db: Cli, db: Db) -> None:
     assert on_db("limit", "hold", "smtp", "--end").output == "limit smtp is not held\n"
     assert on_db("limit", "hold", "smtp").exit_code == 2
     assert on_db("limit", "hold", "nothing", "1h").exit_code == 1
+    hint = "give its key apart: qwf limit hold customer --key acme TIME"
+    assert hint in on_db("limit", "hold", "customer:acme", "1h").stderr
 
 
 def test_the_busiest_keys_of_a_limit_are_listed(on_db: Cli, db: Db) -> None:

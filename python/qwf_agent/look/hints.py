@@ -37,6 +37,10 @@ COMMANDS = [
             rf"select qwf\.create_limit\({NAME}, (\d+), keyed => true\)",
             r"qwf limit create \1 \2 --keyed",
         ),
+        (
+            rf"select qwf\.hold_limit\({NAME}, until, key => {NAME}\)",
+            r"qwf limit hold \1 --key \2 TIME",
+        ),
         (r"select qwf\.create_limit\(name, more\)", "qwf limit create NAME MORE"),
         (rf"select qwf\.create_queue\({NAME}\)", r"qwf queue create \1"),
         (
