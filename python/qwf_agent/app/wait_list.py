@@ -82,7 +82,8 @@ class WaitList:
 
     def due(self) -> list[Key]:
         """The jobs and runs to look at now, as many as one call takes."""
-        now, found = time.monotonic(), []
+        now = time.monotonic()
+        found: list[Key] = []
         while self._heap and self._heap[0][0] <= now and len(found) < MOST_AT_ONCE:
             at, key = heapq.heappop(self._heap)
             if self._due.get(key) == at:
