@@ -121,6 +121,20 @@ def test_a_deep_queue_is_counted_to_ten_thousand(fleet: FleetConnection, db: Db)
     drive(fleet, SIZES[1], look)
 
 
+def test_a_queue_names_its_held_tasks(fleet: FleetConnection, db: Db) -> None:
+    db.execute(
+        "insert into qwf.held_tasks (queue, task, hosts, crashes, other_ends, crashed_at, until)"
+        " values ('gpu', 'killer', '{box-a,box-b}', 2, 0, now(), now() + interval '5 min')"
+    )
+
+    async def look(pilot: Pilot[None]) -> None:
+        await until(
+            pilot, lambda: re.search(r"\bgpu .* killer\b", "\n".join(screen(pilot))) is not None
+        )
+
+    drive(fleet, SIZES[1], look)
+
+
 def drive(fleet: FleetConnection, size: tuple[int, int], script: Screen) -> None:
     """Run the screen of that size, and the script on it."""
 

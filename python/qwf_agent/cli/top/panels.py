@@ -49,11 +49,12 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
             **row,
             "queued": _count(min(row["queued"], COUNTED), row["queued"] > COUNTED),
             "first_waits": row["oldest_wait"] or 0,
+            "held": ", ".join(row["held_tasks"]) or None,
         }
         for row in rows
         if row["queue"] in names
     ]
-    columns = ("queue", "state", "workers", "slots", "queued", "running", "first_waits")
+    columns = ("queue", "state", "workers", "slots", "queued", "running", "first_waits", "held")
     return draw.rows(columns, shown, "no queues")
 
 
