@@ -18,10 +18,10 @@ declare
   v_set_back interval;
 begin
   if v_shown <> p_local then
-    return array[(
+    return array[coalesce((
       select min(t)
       from generate_series(v_at - (v_shown - p_local), v_at, interval '1 minute') t
-      where t at time zone p_zone >= p_local)];
+      where t at time zone p_zone >= p_local), v_at)];
   end if;
   v_set_back := (v_at - interval '24 hours') at time zone p_zone + interval '24 hours' - v_shown;
   if v_set_back > '0 s' and (v_at - v_set_back) at time zone p_zone = p_local then

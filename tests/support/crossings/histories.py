@@ -29,6 +29,8 @@ PEOPLE: dict[tuple[str, str], list[Act]] = {
     ("retry", "job"): [*OVER, ("retry job", 0)],
     ("retry", "from a"): [*OVER, ("claim", 1), ("retry from", 0)],
     ("retry", "then cancel"): [*DONE, ("claim", 1), ("retry from", 1), ("cancel run", 0)],
+    ("completed", "compensate"): [],  # an argument of the retries
+    ("completed", "keep"): [],
     ("change", "next"): [("change next", 0)],
     ("change", "later"): [("change later", 0)],
     ("change", "limit"): [("change limit", 0)],

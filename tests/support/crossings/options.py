@@ -97,6 +97,7 @@ TABLE: dict[str, Option] = {
     "queue.keep_completed": Option(("false",)),
     "people.cancel": Option(("run", "job", "below", "again")),
     "people.retry": Option(("run", "job", "from a", "then cancel")),
+    "people.completed": Option(("compensate", "keep"), ("people.retry", "more.undo")),
     "people.change": Option(("next", "later", "limit", "no limit")),
     "people.pause": Option(("q", "qwf.runs")),
     "people.lower": Option(("two",)),

@@ -171,7 +171,9 @@ class Playing:
                 return None
             self.last_run = run if verb == "retry" else None
             node = f", '{'abc'[number % 3]}'" if what == "from" else ""
-            return f"select qwf.{verb}_run({run}{node})"
+            word = self.history.choice.get("people.completed") if verb == "retry" else None
+            more = f", completed => '{word}'" if word else ""
+            return f"select qwf.{verb}_run({run}{node}{more})"
         if what == "job":
             return None if job is None else f"select qwf.{verb}_job({job})"
         if name == "cancel below":

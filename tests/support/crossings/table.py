@@ -188,7 +188,9 @@ THEN: list[Rule] = [
   select 'run ' || c.run_id, format('%s completed %s times, %s %s times, the run is %s',
     c.takes_back, c.done, c.node_id, c.undone, r.status)
   from counted c join qwf.runs r on r.id = c.run_id
-  where c.done > 0 and c.undone <> case when r.status = 'completed' then c.done - 1 else c.done end
+  where not exists (select from _qwf.event_log e
+      where e.run_id = r.id and e.kind = 'retried' and e.detail ->> 'completed' = 'keep')
+    and c.done > 0 and c.undone <> case when r.status = 'completed' then c.done - 1 else c.done end
     and c.status not in ('failed', 'cancelled')
 """,
     ),
