@@ -75,9 +75,9 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "qwf migrate verify",
     ),
     "a grant is missing": (
-        ["revoke execute on function qwf.tick(interval) from qwf_worker"],
-        "roles", "qwf_worker may not execute qwf.tick(interval)",
-        "grant execute on function qwf.tick(interval) to qwf_worker;",
+        ["revoke execute on function qwf.tick(interval,boolean) from qwf_worker"],
+        "roles", "qwf_worker may not execute qwf.tick(interval,boolean)",
+        "grant execute on function qwf.tick(interval,boolean) to qwf_worker;",
     ),
     "dead rows": (
         ["alter table qwf.sleepers set (autovacuum_enabled = false)",

@@ -129,7 +129,7 @@ def qwf() -> None:
     \b
     Exit codes: 0 success · 1 refused or failed · 2 wrong usage · 69 no database
                 74 the output cannot be written · 78 bad configuration or schema
-                129, 130, 143 ended by SIGHUP, Ctrl-C, SIGTERM (web and metrics: 0)
+                129, 130, 143 ended by SIGHUP, Ctrl-C, SIGTERM (web, metrics: 0)
     run --watch, submit --wait, logs -f and wait:
                 0 completed · 1 failed · 2 cancelled · 124 timed out
     Completion: eval "$(_QWF_COMPLETE=bash_source qwf)"  (zsh_source, fish_source)

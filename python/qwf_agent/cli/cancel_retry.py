@@ -330,7 +330,11 @@ def _retry(conn: Connection, yes: bool, **given: Any) -> Any:
 
 def _ask_about_begun(conn: Connection, jobs: Sequence[int], yes: bool) -> None:
     """Name those of these jobs that run at most once and may have run, and ask."""
-    begun = [str(row["id"]) for row in connection.many(conn, MAYBE_RUN, {"jobs": list(jobs)})]
+    try:
+        begun = [str(row["id"]) for row in connection.many(conn, MAYBE_RUN, {"jobs": list(jobs)})]
+    except psycopg.errors.InsufficientPrivilege:
+        click.echo("note: asking about a job that may have run needs qwf_viewer", err=True)
+        return
     if begun:
         click.echo(f"note: it may have run: job {', '.join(begun)}", err=True)
         arguments.confirm("Run it again, though it may have run?", yes)

@@ -118,7 +118,9 @@ def create_limit(conn: Connection, name: str, max_running: int | None, **options
 def hold_limit(
     conn: Connection, name: str, until: timedelta | datetime | None, key: str | None, end: bool
 ) -> None:
-    """Let no job of limit NAME start before a TIME: 10min, or '2030-01-31 06:00'.
+    """Let no job of limit NAME start for a TIME, or until then.
+
+    A TIME is 10min, or '2030-01-31 06:00'.
 
     Running jobs continue. The later of two holds wins; --end ends it.
     """

@@ -103,6 +103,8 @@ def deploy(
 
     from qwf_agent.migrate.steps import finish_interrupted, install, registry, steps_of
 
+    with database.errors_as_advice(), database.connect(database.conninfo(dsn, connection)) as conn:
+        database.refuse_standby(conn)
     if not missing(dsn, to=to, plan=plan, cell=cell, **connection):
         return []  # and nothing is written: each replica of a program may deploy at its start
     chain = read_plan(plan)
@@ -152,7 +154,6 @@ def missing(
     conninfo = database.conninfo(dsn, connection)
     with database.errors_as_advice(), database.connect(conninfo) as conn:
         database.refuse_shared_sessions(conn, conninfo)
-        database.refuse_standby(conn)
         database.refuse_sqitch(conn, chain)
         there = trust.trusted(conn, *database.schemas(chain))
         deployed = database.deployed(conn, chain) if chain.registry in there else {}

@@ -65,7 +65,7 @@ def headline(status: Row) -> Text:
         text.append(f"  {one['failed_nodes']} failed", "red")
     if one.get("ending") and one["status"] not in OVER:
         text.append(f"  {one['ending']}, cleaning up", "red")
-    if one.get("then_retry"):
+    if one.get("takes_back_first"):
         text.append("  takes back first what its retry runs again", "yellow")
     if one.get("seconds") is not None:
         text.append(f"  {duration(one['seconds'])}{usually(one)}", "bright_black")
