@@ -223,6 +223,8 @@ def test_what_was_not_taken_back_runs_again_only_if_somebody_says_how(
         refused.stderr
     )
     assert db.execute(NODE_STATES, (ordered,)).fetchone() == ("charge completed, refund skipped",)
+    both = on_db(*words, "--compensate", "--keep", "--yes")
+    assert (both.exit_code, "--keep or --compensate, not both" in both.stderr) == (2, True)
     done = on_db(*words, "--compensate", "--yes")
     assert "refund  runs first  it takes back charge" in done.stdout
     assert f"run {ordered} goes on: 1 node to run" in done.stdout

@@ -369,6 +369,13 @@ def args(what: str, *also: str) -> Callable[[F], F]:
     return added
 
 
+def _completed(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    """The argument `completed` of --keep and --compensate, of which one may be given."""
+    if value and ctx.params.get("completed"):
+        raise click.UsageError("give --keep or --compensate, not both")
+    ctx.params["completed"] = param.name if value else ctx.params.get("completed")
+
+
 def of_retry(command: F) -> F:
     """Options --from, --named, --latest, --compensate and --keep: which nodes of a run are not
     reused, and what becomes of what they have done."""
@@ -379,9 +386,9 @@ def of_retry(command: F) -> F:
                      help="Rerun this node and all after it, completed or not."),
         click.option("--named", multiple=True, metavar="NODE[,NODE]",
                      help="It has not run, though it may have: nodes that run at most once."),
-        click.option("--keep", "completed", flag_value="keep", default=None,
+        click.option("--keep", is_flag=True, expose_value=False, callback=_completed,
                      help="Run completed nodes again, and leave what they did as it is."),
-        click.option("--compensate", "completed", flag_value="compensate", default=None,
+        click.option("--compensate", is_flag=True, expose_value=False, callback=_completed,
                      help="First take back what completed nodes did that run again."),
     ):  # fmt: skip
         command = option(command)
