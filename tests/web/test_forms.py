@@ -24,6 +24,7 @@ from qwf_agent.web.forms import exact_json, fields, filled
 from qwf_agent.web.forms.choices import File
 from qwf_agent.web.forms.fields import Field, from_question, from_schema
 from qwf_agent.web.forms.filled import entries, parse, refused
+from qwf_agent.web.site import templating
 from support.thorough import THOROUGH
 
 ROOM = Path(fields.__file__).parents[1]
@@ -32,6 +33,7 @@ TEMPLATES = jinja2.Environment(
     autoescape=True,
     undefined=jinja2.StrictUndefined,
 )
+TEMPLATES.filters["exact"] = templating.exact
 VOID = {"input", "img"}
 CONTROLS = {"input", "textarea", "select", "button"}
 HOSTILE = (
