@@ -16,7 +16,8 @@ import psycopg
 import pytest
 from bodies import add, app, later, say_hello
 
-from qwf_agent import App
+from qwf_agent import App, TemporaryError
+from qwf_agent.child.outcome import of_exception
 from support.harness import PACKAGE, Database, StartAgent, until
 
 
@@ -121,6 +122,17 @@ def test_two_tasks_with_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="'greet'"):
         app.task("greet")(lambda: None)
     assert App().tasks == {}
+
+
+@pytest.mark.parametrize("seconds", [None, "60", float("nan"), float("inf")])
+def test_a_job_that_is_put_off_needs_a_time(seconds: Any) -> None:
+    with pytest.raises(ValueError, match="needs retry_after_s, seconds, not"):
+        TemporaryError("busy", retry_after_s=seconds, counts=False)
+
+
+def test_a_job_is_put_off_by_at_least_a_second() -> None:
+    error = TemporaryError("busy", retry_after_s=0, counts=False)
+    assert of_exception(error, 100).detail == {"retry_after_s": 1.0, "reason": "later"}
 
 
 def test_a_decorator_needs_no_parentheses() -> None:

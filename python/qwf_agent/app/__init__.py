@@ -79,8 +79,8 @@ class TemporaryError(Exception):
     `retry_after_s` makes the wait before the next try at least that long: 0.1 s to 366 days.
 
     With `counts=False` nothing has failed, the job only comes too early: it waits exactly
-    `retry_after_s` (1 s to 366 days), and no try, backoff or failure is counted. After 1,000 such
-    ends in a row the next counts as a failure. Raises ValueError without such a `retry_after_s`.
+    `retry_after_s`, at least 1 s, and no try, backoff or failure is counted. After 1,000 such ends
+    in a row the next counts as a failure. Raises ValueError without a number of seconds.
     """
 
     retry_after_s: float | None = None
@@ -90,16 +90,12 @@ class TemporaryError(Exception):
         self, *args: object, retry_after_s: float | None = None, counts: bool = True
     ) -> None:
         super().__init__(*args)
-        if not counts and not _is_wait(retry_after_s):
-            raise ValueError(
-                f"counts=False needs retry_after_s, 1 s to 366 days, not {retry_after_s!r}"
-            )
+        if not counts and not (
+            isinstance(retry_after_s, (int, float)) and retry_after_s < math.inf
+        ):
+            raise ValueError(f"counts=False needs retry_after_s, seconds, not {retry_after_s!r}")
         self.retry_after_s = retry_after_s
         self.counts = counts
-
-
-def _is_wait(seconds: object) -> bool:
-    return isinstance(seconds, (int, float)) and 1 <= seconds <= LONGEST_RETRY_S
 
 
 class PermanentError(Exception):

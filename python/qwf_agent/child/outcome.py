@@ -191,7 +191,7 @@ def _of_temporary(error: TemporaryError, limit: int) -> JobOutcome:
         return JobOutcome("tempfail", error=clip(text, limit))
     if wait_s > LONGEST_RETRY_S:
         text = f"{text}retry_after_s was {wait_s}: a job waits at most 366 days\n"
-    wait_s = min(max(float(wait_s), MIN_RETRY_S), LONGEST_RETRY_S)
+    wait_s = min(max(float(wait_s), MIN_RETRY_S if error.counts else 1.0), LONGEST_RETRY_S)
     detail: dict[str, Any] = {"retry_after_s": wait_s}
     if error.counts:
         return JobOutcome("tempfail", error=clip(text, limit), detail=detail)
