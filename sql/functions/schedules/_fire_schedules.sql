@@ -4,7 +4,7 @@
 -- Guarantees: Each time fires once, however many sessions call this at once and whatever restarts.
 --   The longest overdue schedule comes first; one that only waits for its last job or run, and a
 --   backfill that has as many open as it may, do not count against the bound. After 300 ms the
---   others are left to the next tick.
+--   others are left to the next tick, which fires whatever the one before has done.
 -- Locks: open firings and due schedules that nobody has locked.
 -- Notifies: sleepers, as enqueue_many and enqueue_run.
 -- Raises: errors that pass (see _is_passing_error):
@@ -35,9 +35,7 @@ begin
     for no key update skip locked
   loop
     v_count := v_count + _qwf.fire_due(v_schedule, v_now);
-    if qwf.now() - v_now > interval '300 ms' then
-      return greatest(v_count, 100);
-    end if;
+    exit when qwf.now() - v_now > interval '300 ms';
   end loop;
   return v_count;
 end $$;
