@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/mending/_mend_run
--- Purpose: Lets a run that is over go on, by the plan of its retry.
+-- Purpose: Lets a run that is over, or that only waits for answers, go on by the plan of its retry.
 -- Guarantees: Acts on the rows that retry_plan shows for the same arguments, read again under the
 --   run's lock. If nothing of the plan runs, nothing changes, and the result is empty. What the
 --   plan takes back first opens alone: the rest waits in then_retry until that has completed (see
 --   _go_on).
--- Locks: the caller has locked the run, which is over or has taken back, and of which no body runs.
+-- Locks: the caller has locked the run, of which no body runs.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW008; QW002 if a compensation node of a run below failed, or if a body that runs at most
 --   once may have run and is not in p_named.
@@ -42,6 +42,7 @@ begin
   end if;
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = p_run.id;
+  delete from qwf.waits w where p_run.status = 'awaiting_input' and w.job_id = any (v_again);
   update qwf.runs r set then_retry = case when v_first <> '{}' then jsonb_strip_nulls(
       jsonb_build_object('graph_id', p_graph, 'from_node', p_from_node))
       || jsonb_build_object('context', p_context) end

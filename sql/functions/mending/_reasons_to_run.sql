@@ -64,7 +64,8 @@ begin
         when o.id = v_map then format('its element %s was named', p_from_node)
         when o.status = 'failed' then 'it failed'
         when o.status = 'cancelled' then 'it was cancelled'
-        when o.status not in ('completed', 'skipped') then 'it is ' || o.status
+        when o.status not in ('completed', 'skipped') and p_run.status <> 'awaiting_input'
+          then 'it is ' || o.status
       end,
       case when d.done and (u.by is null or u.stuck) then u.left_by end, d.done and u.stuck
     from qwf.graph_nodes n

@@ -34,21 +34,23 @@ begin
   update qwf.runs r set
     status = 'queued', started_at = null, finished_at = null, late_at = null,
     ending = case when p_ending then r.status end, error = case when p_ending then r.error end,
-    waiting_nodes = 0,
+    waiting_nodes = c.waiting,
     open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
-    deadline_at = case when p_run.then_retry is null then qwf.now() + g.deadline
+    deadline_at = case when p_run.then_retry is null and p_run.status <> 'awaiting_input'
+      then qwf.now() + g.deadline
       else r.deadline_at end
   from (
     select
       count(*) filter (where j.finished_at is null) as open,
       count(*) filter (where j.status in ('queued', 'scheduled')) as queued,
+      count(*) filter (where j.status = 'awaiting_input') as waiting,
       count(*) filter (where j.status = 'failed' and j.parent_id is null) as failed
     from qwf.jobs j where j.run_id = p_run.id
   ) c
   cross join qwf.graphs g
   where r.id = p_run.id and g.id = r.graph_id;
   update qwf.firings f set result = null, ended_at = null, reopened = true
-  where f.run_id = p_run.id;
+  where f.run_id = p_run.id and p_run.status <> 'awaiting_input';
   perform _qwf.apply_events(v_ready);
 exception
   when unique_violation then

@@ -24,7 +24,7 @@ begin
   if not found then
     perform _qwf.raise_no_such_run(retry_plan.run_id);
   end if;
-  perform _qwf.check_retry(v_run);
+  perform _qwf.check_retry(v_run, retry_plan.from_node, retry_plan.completed);
   perform _qwf.notice_versions(v_run, coalesce(retry_plan.latest, false));
   v_graph := case when retry_plan.latest then _qwf.graph_for(v_run.workflow)
     else v_run.graph_id end;

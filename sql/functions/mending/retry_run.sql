@@ -35,7 +35,7 @@ begin
   if not found then
     perform _qwf.raise_no_such_run(retry_run.run_id);
   end if;
-  perform _qwf.check_retry(v_run);
+  perform _qwf.check_retry(v_run, retry_run.from_node, retry_run.completed);
   perform _qwf.notice_versions(v_run, coalesce(retry_run.latest, false));
   v_graph := case when retry_run.latest then _qwf.graph_for(v_run.workflow) else v_run.graph_id end;
   perform _qwf.check_mending(v_run, v_graph, retry_run.context, retry_run.from_node,
@@ -72,8 +72,9 @@ comment on function qwf.retry_run is
   'run runs again only if from_node or named names its node. If a node runs again that has '
   'completed and that its compensation node has not taken back, completed says what becomes of '
   'that: compensate takes it back first, and nothing else runs before that has completed; keep '
-  'leaves it as it is. QW001 no such run or node, QW002 not over, erased, nothing to retry, it may '
-  'have run or completed is missing, QW003 the current definitions do not fit, QW005 the '
+  'leaves it as it is. A run that only waits for answers may go back to from_node. QW001 no such '
+  'run or node, QW002 not over, erased, nothing to retry, it may have run or completed is missing,'
+  ' QW003 the current definitions do not fit, QW005 the '
   'context does not fit or completed is not needed, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 

@@ -75,7 +75,9 @@ class Mending(State):
         run = self.runs.get(run_id)
         if run is None:
             return NOT_FOUND
-        if run.live or any(self.jobs[job_id].status not in OVER for job_id in run.nodes.values()):
+        jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        over = not run.live and all(job.status in OVER for job in jobs)
+        if not over and not self._only_asks(run, jobs, name, completed):
             return WRONG_STATE
         if run.parent is not None and not run.in_line:
             return WRONG_STATE
@@ -96,6 +98,24 @@ class Mending(State):
         self._mend(run, again, name, completed)
         return len(again)
 
+    def _only_asks(
+        self, run: Run, jobs: list[Job], name: str | None, completed: str | None
+    ) -> bool:
+        """Return True if a live run only waits for answers, and the named node has ended."""
+        return (
+            run.status == "awaiting_input"
+            and run.parent is None
+            and run.then is None
+            and any(job.node.name == name and job.status in OVER for job in jobs)
+            and completed != "compensate"
+            and all(
+                job.status in OVER
+                or (job.status == "awaiting_input" and job.node.question is not None)
+                or (job.status == "blocked" and job.elements is None)
+                for job in jobs
+            )
+        )
+
     def _mend(
         self, run: Run, again: list[Job], name: str | None, completed: str | None = None
     ) -> None:
@@ -106,7 +126,8 @@ class Mending(State):
         self._taken(run.id)
         resumed = [job for job in again if not first and self._resumes(run, job, again, name)]
         again = first or again
-        has_taken_back, run.then = run.then is not None, (name,) if first else None
+        goes_on = run.then is not None or run.status == "awaiting_input"
+        run.then = (name,) if first else None
         for job in again:
             self._renew(job)
             if job not in resumed:
@@ -124,7 +145,7 @@ class Mending(State):
             self._sleep(run)
         run.status, run.started = "queued", False
         run.finished_at, run.ending = None, ending
-        if run.workflow in DEADLINES and not has_taken_back:
+        if run.workflow in DEADLINES and not goes_on:
             run.deadline = self.now + self._time(run.workflow)
         ready = [job for job in again if not job.missing]
         for job in ready:

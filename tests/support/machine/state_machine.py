@@ -705,10 +705,16 @@ class Machine(RuleBasedStateMachine):
         change_jobs(main, "retry", some(jobs, number, which))
 
     def _retry_run(self, main: Session, number: int, which: int) -> None:
-        if not (runs := self.free_runs("completed", "failed", "cancelled") or self.free_runs()):
+        asking = self.free_runs("awaiting_input") if which % 3 == 2 else []
+        over = self.free_runs("completed", "failed", "cancelled")
+        if not (runs := asking or over or self.free_runs()):
             return
         run = main.model.runs[pick(runs, number)]
         named = [] if main.model.locked_runs else run.nodes  # it may wait for runs below
+        if asking:  # it goes back to a node that has ended
+            ended = [n for n, job in run.nodes.items() if main.model.jobs[job].status in OVER]
+            retry_run(main, run.id, pick(ended or [None], number), None)
+            return
         retry_run(
             main, run.id, pick([None, None, *named], which),
             pick([None, "compensate", "keep"], number + which),
