@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/mending/_check_retry
 -- Purpose: Refuses to retry a run that is not over, that is a step of another run,
 --   of which a body still runs, or that is erased.
--- Guarantees: A run that only waits for answers may go back to a node that has ended and is named: no
---   body runs or is about to. Then nothing can be taken back first.
+-- Guarantees: A run that only waits for answers may go back to a node that has ended and is named:
+--   no body runs or is about to. Then nothing can be taken back first.
 -- Raises: QW002.
 -- Called by: retry_plan, retry_run.
 

@@ -24,7 +24,8 @@ select results_eq($$ select node_id, verdict, because
   ('s/gen', 'runs again', 'it was named'), ('s/other', 'reused', null),
   ('paid', 'reused', null), ('ask', 'runs again', 's/gen runs again'),
   ('ship', 'runs again', 'ask runs again') $$, 'the plan');
-select is(qwf.retry_run(qwf_test.run(), 's/gen', context => '{"prompt": "a cat"}'), 3, 'it goes on');
+select is(qwf.retry_run(qwf_test.run(), 's/gen', context => '{"prompt": "a cat"}'), 3,
+  'it goes on');
 select results_eq($$ select node_id, status::text from qwf.jobs order by node_idx $$, $$ values
   ('s/gen', 'queued'), ('s/other', 'completed'), ('paid', 'awaiting_input'), ('ask', 'blocked'),
   ('ship', 'blocked') $$, 'what is right is kept, the other question stays open');
