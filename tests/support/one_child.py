@@ -47,7 +47,7 @@ class OneChild:
         """Give the child a job. `server` describes the server of its model."""
         model = server and server["model"]
         work = (1, None, None, task, "llm", 1, "", None, None, model, json.dumps(inputs),
-                CREATED_AT, None, None, (str(self.home), "test", 1))  # fmt: skip
+                CREATED_AT, None, None, False, (str(self.home), "test", 1))  # fmt: skip
         worker = cast("Worker", None)  # the slot does not ask it
         claim = Claim(1, "", task, "llm", 1, model, work, 60.0, 60.0, False, worker)
         claim.server = server and json.dumps(server)
