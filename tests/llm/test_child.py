@@ -148,7 +148,7 @@ def test_a_job_whose_server_dies_is_lost_with_it(child: OneChild, slow: LlamaSer
 
 
 @pytest.mark.parametrize(
-    ("asked", "waited"), [(5, 5.0), (0.001, 0.1), (99999, 3600.0), (None, None)]
+    ("asked", "waited"), [(5, 5.0), (0.001, 0.1), (99999, 99999.0), (None, None)]
 )
 def test_any_body_may_say_when_to_come_back(
     child: OneChild, asked: float | None, waited: float | None
