@@ -42,6 +42,7 @@ def shared(
         with agents(dsn, home) as started:
             database = Database(dsn)
             with database.conn:
+                database.conn.execute("update qwf.settings set crash_hold = '0 s'")
                 commands = str(USER / "commands")
                 started(
                     "--app", "bodies", "--nodes", "steps", "--queue", "default", "--queue", "cpu",

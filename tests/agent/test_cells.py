@@ -432,14 +432,14 @@ def test_what_was_last_set_for_the_servers_counts() -> None:
     assert applied == [first, second, Orders()]
 
 
-def test_crashes_in_one_cell_do_not_switch_the_other_off(pair: Pair) -> None:
+def test_a_task_that_crashes_in_one_cell_is_not_held_in_the_other(pair: Pair) -> None:
     pair.agent("--slots", "1")
     for _ in range(6):
         pair.north.enqueue("die", {"number": int(signal.SIGSEGV)})
-    off = "select count(*) from qwf.worker_controls where desired_state = 'off'"
-    until(lambda: pair.north.one(off), "the circuit breaker")
+    held = "select count(*) from qwf.held_tasks where until is not null"
+    until(lambda: pair.north.one(held), "the hold")
     assert pair.south.ended(pair.south.enqueue("noop"))["status"] == "completed"
-    assert pair.south.one(off) == 0
+    assert pair.south.one(held) == 0
 
 
 def test_each_cell_gets_the_answer_to_its_own_order(pair: Pair) -> None:

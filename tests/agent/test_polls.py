@@ -27,7 +27,18 @@ from qwf_agent.agent.worker import Worker
 
 JOB: dict[str, Any] = {
     **dict.fromkeys(
-        ("run_id", "node_id", "project", "out_dir", "labels", "light", "rated", "alone", "queued_s")
+        (
+            "run_id",
+            "node_id",
+            "project",
+            "out_dir",
+            "labels",
+            "light",
+            "rated",
+            "alone",
+            "queued_s",
+            "at_most_once",
+        )
     ),
     "attempt": 1,
     "stall_timeout": None,

@@ -134,8 +134,8 @@ async def live(call: Call, commit: Commit, base: Database, worker: Worker) -> No
     held = await call(jobs.hold_limit, "customer", timedelta(hours=1), key="acme", job=second)
     assert held == await call(jobs.hold_limit, "customer", held, key="acme")
     await commit()
-    assert base.one("select (name, job_id, until)::text = (%s, %s, %s)::text from qwf.limit_holds",
-                    "customer:acme", second, held)  # fmt: skip
+    holds = "select (name, job_id, until) = (%s::text, %s::bigint, %s::timestamptz)"
+    assert base.one(holds + " from qwf.limit_holds", "customer:acme", second, held)
     assert await call(jobs.hold_limit, "customer", None, key="acme") is None
     await commit()
     assert base.one("select count(*) from qwf.limit_holds") == 0

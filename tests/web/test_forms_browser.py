@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from qwf_agent.web.forms import exact_json, fields, filled
 from qwf_agent.web.forms.choices import File
 from qwf_agent.web.forms.fields import Field, from_question, from_schema
+from qwf_agent.web.site import templating
 from support.browser import Pages
 
 ROOM = Path(fields.__file__).parents[1]
@@ -67,6 +68,7 @@ def application() -> Starlette:
     """A page for each form, which shows the value that it has read."""
     loader = jinja2.FileSystemLoader(ROOM / "templates")
     templates = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    templates.filters["exact"] = templating.exact
     page = templates.from_string(PAGE)
 
     async def show(request: Request) -> Response:
