@@ -135,6 +135,13 @@ def test_a_job_is_put_off_by_at_least_a_second() -> None:
     assert of_exception(error, 100).detail == {"retry_after_s": 1.0, "reason": "later"}
 
 
+@pytest.mark.parametrize("counts", [True, False])
+def test_a_wait_that_is_cut_is_told(counts: bool) -> None:
+    ending = of_exception(TemporaryError("busy", retry_after_s=1e9, counts=counts), 5000)
+    assert ending.detail["retry_after_s"] == 366 * 86400
+    assert "a job waits at most 366 days" in str(ending.error)
+
+
 def test_a_decorator_needs_no_parentheses() -> None:
     own = App()
 

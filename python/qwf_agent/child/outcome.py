@@ -186,16 +186,16 @@ def _of_one(error: BaseException, limit: int, gpu: bool, told: str | None) -> Jo
 
 def _of_temporary(error: TemporaryError, limit: int) -> JobOutcome:
     """A transient failure; with `counts=False` a release that waits."""
-    wait_s, text = error.retry_after_s, describe(error)
+    wait_s = error.retry_after_s
+    text = describe(error) if error.counts else text_of(error) or type(error).__name__
     if not isinstance(wait_s, (int, float)) or math.isnan(wait_s):
         return JobOutcome("tempfail", error=clip(text, limit))
     if wait_s > LONGEST_RETRY_S:
-        text = f"{text}retry_after_s was {wait_s}: a job waits at most 366 days\n"
+        text = f"{text.rstrip()}\nretry_after_s was {wait_s}: a job waits at most 366 days"
     wait_s = min(max(float(wait_s), MIN_RETRY_S if error.counts else 1.0), LONGEST_RETRY_S)
     detail: dict[str, Any] = {"retry_after_s": wait_s}
     if error.counts:
         return JobOutcome("tempfail", error=clip(text, limit), detail=detail)
-    text = text_of(error) or type(error).__name__
     return JobOutcome("released", error=clip(text, limit), detail={**detail, "reason": "later"})
 
 

@@ -89,7 +89,7 @@ def _guarded(run: Callable[[], Any]) -> int:
             and "\udc80" <= error.object[error.start] <= "\udcff"
         ):
             _print_error("an argument is not valid UTF-8", hint="is the terminal's locale UTF-8?")
-            return WRONG_USAGE  # so Python reads a byte of an argument that is none
+            return WRONG_USAGE  # so Python reads a byte that is not UTF-8
         if isinstance(error, OSError) and error.errno in UNWRITTEN and error.filename is None:
             raise
         if os.environ.get("QWF_DEBUG"):

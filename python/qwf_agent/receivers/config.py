@@ -143,7 +143,7 @@ def _check_mail(receiver: Receiver) -> None:
         server = urlsplit(receiver.smtp)
         usable = server.scheme in ("smtp", "smtps") and server.hostname and not server.password
         usable = usable and (server.port is None or server.port > 0)
-    except ValueError:  # a port that is none, or brackets without an IPv6 address
+    except ValueError:  # a port that is not a number, or brackets without an IPv6 address
         usable = None
     if not usable:
         _fail(

@@ -1,7 +1,6 @@
 -- Deploy qwf:functions/dags/_limit_inside
 -- Purpose: Returns a node of a graph, or of a run that its nodes start, that needs one of these
---   limits; null: none does. Whoever holds a place of it while that graph runs would wait for
---   itself.
+--   limits; null: none does. A run that holds a place of such a limit would wait for itself.
 -- Guarantees: Visits each graph below once.
 -- Called by: _check_change, _check_limits, _compile_run, _work_problems.
 

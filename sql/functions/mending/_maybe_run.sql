@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/mending/_maybe_run
 -- Purpose: Returns the jobs that the plan of a retry would run again although they run at most once
 --   and may have run: with the node of the plan under which each is.
--- Guarantees: Follows maps to their elements and steps to their last runs. Of what goes on, only
---   what failed or was cancelled runs again; of what starts anew, everything.
+-- Guarantees: Follows maps to their elements and steps to their last runs. In a map or run that
+--   goes on, only failed and cancelled parts run again; in one that starts anew, all parts do.
 -- Called by: _refuse_maybe_run, retry_plan.
 
 begin;
