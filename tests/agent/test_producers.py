@@ -193,6 +193,9 @@ async def run_live(call: Call, commit: Commit, worker: Worker, run: int) -> None
     await commit()
     with pytest.raises(NotCompleted, match=f"run {other} of greet was cancelled: "):
         (await call(runs.wait, other)).check()
+    assert await call(runs.retry, other, context={"who": TEXT}) == 2
+    await commit()
+    assert (await call(runs.status, other)).status == "queued"
 
 
 def live_at_once(opened: Opened, base: Database, worker: Worker) -> None:
@@ -572,7 +575,7 @@ def test_an_id_is_a_whole_number(base: Database, given: Any) -> None:
     for look in (jobs.status, jobs.wait, jobs.cancel, jobs.retry):
         with pytest.raises(TypeError, match="the id of a job has to be a whole number"):
             look(base.conn, given)
-    for seek in (runs.status, runs.wait, runs.cancel):
+    for seek in (runs.status, runs.wait, runs.cancel, runs.retry):
         with pytest.raises(TypeError, match="the id of a run has to be a whole number"):
             seek(base.conn, given)
 
@@ -617,6 +620,45 @@ def test_a_failed_job_is_retried_with_other_arguments(base: Database, worker: Wo
         jobs.retry(base.conn, job_id, {"a": {1}})
     jobs.retry(base.conn, job_id, {"a": 2})
     assert worker.args(job_id) == {"a": 2}
+
+
+ORDER: dict[str, Any] = {
+    "name": "order",
+    "steps": [
+        {"id": "charge", "node": "charge"},
+        {"id": "refund", "node": "refund", "compensates": ["charge"]},
+        {"id": "ship", "node": "ship", "depends_on": ["charge"], "at_most_once": True},
+    ],
+}
+
+
+def test_a_retry_says_from_where_and_what_becomes_of_what_has_completed(
+    base: Database, worker: Worker
+) -> None:
+    def ends(*outcomes: str) -> None:
+        for outcome in outcomes:
+            worker.finish(worker.claim("cpu"), outcome)
+
+    def refused(sqlstate: str, *args: Any, **given: Any) -> None:
+        with pytest.raises(psycopg.Error) as caught:
+            runs.retry(base.conn, run, *args, **given)
+        assert caught.value.sqlstate == sqlstate
+
+    base.one("select qwf.register_workflow(%s)", json.dumps(ORDER))
+    run = runs.enqueue(base.conn, "order", {"to": "Ada"})
+    ends("completed", "lost", "completed")  # ship may have run, and charge is taken back
+    refused("QW002", "charge")
+    refused("QW005", named=["ship"], completed="keep")
+    assert runs.retry(base.conn, run, "charge", {"to": "Bob"}, named=["ship"], latest=True) == 2
+    assert base.one("select context from qwf.runs where id = %s", run) == {"to": "Bob"}
+    ends("completed")
+    runs.cancel(base.conn, run)
+    ends("fatal")  # nothing is taken back
+    refused("QW002", "charge")
+    for wrong in ({"context": [1]}, {"from_node": 7}, {"completed": 7}, {"named": [{1}]}):
+        with pytest.raises(TypeError):
+            runs.retry(base.conn, run, **cast("Any", wrong))
+    assert runs.retry(base.conn, run, "charge", completed="keep") == 2
 
 
 @pytest.mark.parametrize("value", [{1}, float("nan")])

@@ -1,4 +1,4 @@
-"""Runs of workflows: enqueue, look, wait, cancel, answer.
+"""Runs of workflows: enqueue, look, wait, cancel, retry, answer.
 
 The functions whose names end in _async are the same for asynchronous connections. All of them run
 in the transaction of the connection, and raise the errors of its driver.
@@ -7,9 +7,9 @@ in the transaction of the connection, and raise the errors of its driver.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall
@@ -41,6 +41,8 @@ __all__ = [
     "cancel_async",
     "enqueue",
     "enqueue_async",
+    "retry",
+    "retry_async",
     "signal",
     "signal_async",
     "status",
@@ -50,6 +52,7 @@ __all__ = [
 ]  # fmt: skip
 
 OnChange = Callable[[RunStatus], object]
+Completed = Literal["compensate", "keep"]
 
 log = logging.getLogger("qwf_agent")
 # The workflows and keys of contexts that have been looked at for misspelt and missing keys.
@@ -118,6 +121,28 @@ def cancel_async(
     return drive_async(conn, _cancel(run_id, reason))
 
 
+def retry(
+    conn: Connection, run_id: int, /, from_node: str | None = None,
+    context: Mapping[str, Any] | None = None, *, latest: bool = False, named: Iterable[str] = (),
+    completed: Completed | None = None,
+) -> int:  # fmt: skip
+    """Run the failed and cancelled nodes of a run again, `from_node`, and all nodes after them;
+    return how many. `context` has the keys to change, `latest` takes the definitions of now.
+    `named` has further nodes to run again: one that runs at most once and may have run needs to be
+    named. `completed` says what becomes of what has completed, runs again and was not taken back:
+    "compensate" takes it back first, "keep" leaves it; without it such a retry is refused."""
+    return drive(conn, _retry(run_id, from_node, context, latest, named, completed))
+
+
+def retry_async(
+    conn: AsyncConnection, run_id: int, /, from_node: str | None = None,
+    context: Mapping[str, Any] | None = None, *, latest: bool = False, named: Iterable[str] = (),
+    completed: Completed | None = None,
+) -> Coroutine[Any, Any, int]:  # fmt: skip
+    """The same as `retry`, to be awaited."""
+    return drive_async(conn, _retry(run_id, from_node, context, latest, named, completed))
+
+
 def answer(
     conn: Connection, run_id: int, node_id: str, given: object, /, *, acting_for: str | None = None
 ) -> int:
@@ -158,12 +183,10 @@ def signal_async(
 
 
 def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str, Any]) -> SqlCall:
-    if not isinstance(context or {}, Mapping):
-        raise TypeError(f"the context has to be a dict, not {context!r}")
+    read = _context(context or {})
     converted = convert_options(options, RUN_KINDS)
     given = own_project()
     given |= {name: option for name, option in converted.items() if option is not None}
-    read = json_of("the context is", dict(context or {}))
     arguments = {**texts(workflow=workflow), "context": read, **given}
     return SqlCall("enqueue_run", with_trace(arguments, trace_labels()))
 
@@ -217,6 +240,29 @@ def _status(run_id: int) -> Steps[RunStatus]:
 def _cancel(run_id: int, reason: str | None) -> Steps[bool]:
     given = {"run_id": id_of("run", run_id), **texts(reason=reason)}
     return (yield from value(SqlCall("cancel_run", given))) == "true"
+
+
+def _retry(
+    run_id: int, from_node: str | None, context: Mapping[str, Any] | None, latest: bool,
+    named: Iterable[str], completed: Completed | None,
+) -> Steps[int]:  # fmt: skip
+    given: dict[str, SqlValue] = {"run_id": id_of("run", run_id)}
+    given |= texts(from_node=from_node, completed=completed)
+    if context is not None:
+        given["context"] = _context(context)
+    if latest:
+        given["latest"] = SqlValue("true", "{}::boolean")
+    nodes = [named] if isinstance(named, str) else list(named)
+    if nodes:
+        listed = json_of("named is", nodes)
+        given["named"] = listed._replace(sql="array(select jsonb_array_elements_text({}::jsonb))")
+    return (yield from number(SqlCall("retry_run", given)))
+
+
+def _context(given: Mapping[str, Any]) -> SqlValue:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"the context has to be a dict, not {given!r}")
+    return json_of("the context is", dict(given))
 
 
 def _answer(run_id: int, node_id: str, given: object, acting_for: str | None) -> Steps[int]:
