@@ -89,14 +89,11 @@ create table qwf.jobs (
 -- The order of this index is the claim order; it holds only queued jobs.
 create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
   where status = 'queued' and limit_by is null;
--- Shorter walks in the same order: of one limit, or of one model without a limit; of light jobs of
--- one limit, or without one.
+-- Shorter walks in the same order: of one limit, or of one model without a limit.
 create index jobs_claim_lane on qwf.jobs (
     queue, limit_by, coalesce(limit_by, required_model), run_next desc, priority, position)
   where status = 'queued' and (limit_by is not null and limit_place is null
     or limit_by is null and required_model is not null);
-create index jobs_claim_light on qwf.jobs (queue, limit_by, run_next desc, priority, position)
-  where status = 'queued' and light;
 -- Of limits that count by key, two things in one index. The queued jobs are the line: of a queue,
 -- in bands (run_next, priority), key by key, of a key in claim order. The running jobs are the
 -- count: of a key, in the order in which they were claimed.

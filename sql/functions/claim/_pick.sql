@@ -37,10 +37,10 @@ begin
   end if;
   if cardinality(v_jobs) < p_count then
     v_jobs := v_jobs || case
-      when p_light_only then _qwf.pick_light(p_queue, p_worker, p_now, p_count)
-      when p_worker.rank < 0 then _qwf.pick_newest(
+      when p_worker.rank < 0 and not p_light_only then _qwf.pick_newest(
         p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
-      else _qwf.pick_next(p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
+      else _qwf.pick_next(
+        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), p_light_only, v_ids)
     end;
   end if;
   if v_limited <> '{}' then

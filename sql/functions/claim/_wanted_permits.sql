@@ -19,9 +19,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_unlimited _qwf.picked[] := case
-    when p_light_only then _qwf.pick_light(p_queue, p_worker, p_now, p_count)
-    when p_worker.rank < 0 then _qwf.pick_newest(p_queue, p_worker, p_now, p_count, '{}')
-    else _qwf.pick_next(p_queue, p_worker, p_now, p_count, '{}') end;
+    when p_worker.rank < 0 and not p_light_only
+      then _qwf.pick_newest(p_queue, p_worker, p_now, p_count, '{}')
+    else _qwf.pick_next(p_queue, p_worker, p_now, p_count, p_light_only, '{}') end;
 begin
   return query
   with recursive waiting (name) as (  -- steps from limit to limit

@@ -15,35 +15,20 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  case
-    when p_limit is null and p_light_only then
-      return query
-      select j.* from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
-        and _qwf.fits(j, p_worker, p_now)
-      order by j.limit_by, j.run_next desc, j.priority, j.position limit p_count;
-    when p_limit is null then
-      return query
-      select j.* from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-        and _qwf.fits(j, p_worker, p_now)
-      order by j.run_next desc, j.priority, j.position limit p_count;
-    when p_light_only then
-      return query
-      select j.* from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
-        and j.limit_place is null and j.light
-        and _qwf.fits(j, p_worker, p_now)
-      order by j.run_next desc, j.priority, j.position limit p_count;
-    else
-      return query
-      select j.* from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
-        and j.limit_place is null
-        and coalesce(j.limit_by, j.required_model) = p_limit
-        and _qwf.fits(j, p_worker, p_now)
-      order by j.run_next desc, j.priority, j.position limit p_count;
-  end case;
+  if p_limit is null then
+    return query
+    select j.* from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+      and (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now)
+    order by j.run_next desc, j.priority, j.position limit p_count;
+  else
+    return query
+    select j.* from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
+      and j.limit_place is null and coalesce(j.limit_by, j.required_model) = p_limit
+      and (j.light or not p_light_only) and _qwf.fits(j, p_worker, p_now)
+    order by j.run_next desc, j.priority, j.position limit p_count;
+  end if;
 end $$;
 
 commit;

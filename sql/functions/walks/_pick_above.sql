@@ -13,7 +13,7 @@ begin;
 
 create function _qwf.pick_above(
   p_floor _qwf.floor, p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int,
-  p_picked bigint[])
+  p_light_only boolean, p_picked bigint[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -40,7 +40,8 @@ begin
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
           and not j.run_next and j.priority = v_band.priority and j.position < 0
-          and j.id <> all (p_picked) and _qwf.fits(j, p_worker, p_now)
+          and (j.light or not p_light_only) and j.id <> all (p_picked)
+          and _qwf.fits(j, p_worker, p_now)
         order by j.position
         limit p_count - cardinality(v_jobs)
         for no key update skip locked);
@@ -61,7 +62,8 @@ begin
             coalesce(v_band.priority, -2147483648),
             coalesce(v_band.position, -9223372036854775808))
           and j.priority < coalesce(v_beyond, 2147483648)
-          and j.id <> all (p_picked) and _qwf.fits(j, p_worker, p_now)
+          and (j.light or not p_light_only) and j.id <> all (p_picked)
+          and _qwf.fits(j, p_worker, p_now)
         order by j.priority, j.position
         limit p_count - cardinality(v_jobs)
         for no key update skip locked);

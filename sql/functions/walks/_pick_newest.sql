@@ -49,7 +49,7 @@ begin
     v_priority := v_priority + 1;
   end loop;
   return v_jobs || _qwf.pick_next(
-    p_queue, p_worker, p_now, p_count - cardinality(v_jobs),
+    p_queue, p_worker, p_now, p_count - cardinality(v_jobs), false,
     p_picked || array(select p.id from unnest(v_jobs) p));
 end $$;
 

@@ -9,7 +9,8 @@
 begin;
 
 create function _qwf.pick_next(
-  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_picked bigint[])
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
+  p_picked bigint[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -21,7 +22,7 @@ declare
 begin
   v_floor := _qwf.usable_floor(p_queue, p_worker);
   if v_floor.until is not null then
-    return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
+    return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_light_only, p_picked);
   end if;
   v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
   v_jobs := array(
@@ -30,7 +31,8 @@ begin
       null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-      and j.id <> all (p_picked) and _qwf.fits(j, p_worker, p_now)
+      and (j.light or not p_light_only) and j.id <> all (p_picked)
+      and _qwf.fits(j, p_worker, p_now)
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
