@@ -1,8 +1,8 @@
 """Writes a tree that stock sqitch can deploy, verify and revert: build/sqitch.
 
-Revert and verify scripts follow from deploy scripts, so most of them are not in the repository:
-`qwf migrate` derives them. sqitch needs them as files, which this script writes. In the checkout
-itself sqitch refuses to deploy and to revert, and names that folder.
+Scripts follow from sources, so most of them are not in the repository: `qwf migrate` derives them.
+sqitch needs them as files, which this script writes. In the checkout itself sqitch refuses to
+deploy and to revert, and names that folder.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def write(target: Path) -> int:
     shutil.copytree(ROOT / "sql", target / "sql", ignore=shutil.ignore_patterns("tests"))
     derived = 0
     for change in migrate.read_plan(ROOT / "sql" / "sqitch.plan").changes:
-        for script in (change.revert, change.verify):
+        for script in (change.deploy, change.revert, change.verify):
             if script.derived is not None:
                 file = target / script.path.relative_to(ROOT)
                 file.parent.mkdir(parents=True, exist_ok=True)

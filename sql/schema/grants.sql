@@ -3,6 +3,7 @@
 --   qwf_admin read those too, makes it a member of the other three roles, and lets it write
 --   worker_controls, the only table written by hand. PUBLIC may execute nothing in schema _qwf, on
 --   which no role has USAGE either: who may execute a function there calls it through a view.
+--   At the end of every deploy, all bodies are parsed.
 -- Guarantees: Who can read a job cannot end it: only its worker knows the token.
 
 begin;
@@ -45,5 +46,7 @@ exception
       using hint = 'let an administrator run: '
         'grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin';
 end $$;
+
+call _qwf.check_bodies();
 
 commit;

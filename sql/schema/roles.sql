@@ -44,4 +44,37 @@ comment on procedure _qwf.allow is
   'Lets only qwf_admin and the named roles, if they exist, execute a function. Called by '
   'migrations only.';
 
+create procedure _qwf.check_bodies()
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set check_function_bodies = on
+as $$
+declare
+  v_function record;
+  v_context text;
+begin
+  for v_function in
+    select p.oid, l.lanname
+    from pg_proc p
+    join pg_language l on l.oid = p.prolang
+    where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace) and p.prosqlbody is null
+  loop
+    begin
+      if v_function.lanname = 'plpgsql' then
+        perform plpgsql_validator(v_function.oid);
+      else
+        perform fmgr_sql_validator(v_function.oid);
+      end if;
+    exception
+      when others then
+        get stacked diagnostics v_context = pg_exception_context;
+        raise exception using errcode = sqlstate,
+          message = format('%s: %s', v_function.oid::regprocedure, sqlerrm), detail = v_context;
+    end;
+  end loop;
+end $$;
+comment on procedure _qwf.check_bodies is
+  'Parses the body of every function, and refuses the deploy if one is wrong: a body may name what '
+  'a later script makes, so none is parsed when it is created. Called by migrations only.';
+
 commit;

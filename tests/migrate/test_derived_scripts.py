@@ -35,6 +35,25 @@ DEPLOY = dedent("""\
     """)
 
 
+def test_a_source_becomes_a_script_of_one_transaction() -> None:
+    """One that has a transaction of its own stays as it is."""
+    source = "create table qwf.boxes ();\n"
+    script = derived.deploy(TITLE, source)
+    assert script == dedent("""\
+        -- Deploy qwf:schema/boxes
+
+        begin;
+
+        set local check_function_bodies = off;
+
+        create table qwf.boxes ();
+
+        commit;
+        """)
+    assert derived.deploy(TITLE, script) == script
+    assert derived.deploy(TITLE, "") == ""
+
+
 def test_a_revert_drops_what_was_created_and_the_last_first() -> None:
     assert derived.revert(TITLE, DEPLOY) == dedent("""\
         -- Revert qwf:schema/boxes

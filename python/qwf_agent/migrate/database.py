@@ -197,7 +197,9 @@ def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "", after
         if not conn.closed:
             conn.rollback()
         position = int(error.diag.statement_position or 0) - len(mark)
-        line = f":{text.count(chr(10), 0, position - 1) + 1}" if position > 0 else ""
+        # of the file: the script may begin its transaction in front of it
+        first = max(text.find(script.source()), 0) if position > 0 and script.path.is_file() else 0
+        line = f":{text.count(chr(10), first, position - 1) + 1}" if position > first else ""
         message = error.diag.message_primary or str(error).strip()
         raise MigrateError(f"{script.path}{line}: {message}" + hint(error.diag)) from error
 

@@ -1,8 +1,8 @@
-"""The revert and verify scripts that follow from a deploy script.
+"""The deploy, revert and verify scripts that follow from a source.
 
-A deploy script of the engine creates each object with a statement of its own, which begins at the
-start of a line. Its revert script drops these objects, the last one first; its verify script names
-each of them, and each column that the deploy script comments on.
+A source of the engine creates each object with a statement of its own, which begins at the start of
+a line. Its deploy script is the source in one transaction. Its revert script drops these objects,
+the last one first; its verify script names each of them, and each column that it comments on.
 """
 
 from __future__ import annotations
@@ -42,6 +42,17 @@ def created(deploy: str) -> Iterator[Created]:
             on = _TABLE_OF_TRIGGER.search(found["rest"])
             table = on[1] if on else None
         yield Created(found["kind"], found["name"], table)
+
+
+# A body may name what a later source makes: all are parsed at the end of a deploy.
+_BEGIN = "begin;\n\nset local check_function_bodies = off;\n\n"
+
+
+def deploy(title: str, source: str) -> str:
+    """The source in a transaction; unchanged if it begins one itself."""
+    if not source or re.search(r"^begin;$", source, re.MULTILINE):
+        return source
+    return f"-- Deploy {title}\n\n{_BEGIN}{source}\ncommit;\n"
 
 
 def revert(title: str, deploy: str) -> str:

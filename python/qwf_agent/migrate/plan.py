@@ -22,7 +22,7 @@ class MigrateError(Exception):
 
 @dataclass(frozen=True)
 class Script:
-    """One script of a change: the file at `path`, or `derived` if there is no such file."""
+    """One script of a change: the file at `path`, or what `derived` makes of others or of it."""
 
     path: Path
     derived: Callable[[], str] | None = None
@@ -35,6 +35,10 @@ class Script:
     def _text(self) -> str:
         if self.derived is not None and (text := self.derived()):
             return text
+        return self.source()
+
+    def source(self) -> str:
+        """The text of the file. Raises MigrateError."""
         try:
             return self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -190,7 +194,7 @@ def _changes(
             lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]),
             (line["note"] or "").strip(),
         )
-        deploy = _script(file, "deploy", name, tags)
+        deploy = _framed(_script(file, "deploy", name, tags), pragmas["project"], name)
         revert, verify = (
             _derived(_script(file, kind, name, tags), kind, deploy, pragmas["project"], name)
             for kind in ("revert", "verify")
@@ -242,6 +246,13 @@ def _script(plan: Path, kind: str, name: str, tags: list[str]) -> Script:
     if kind == "deploy" and not (base / "deploy").is_dir():
         return Script(base / f"{name}.sql")
     return Script(base / kind / f"{name}.sql")
+
+
+def _framed(script: Script, project: str, name: str) -> Script:
+    """The script of a source: for the engine, with the transaction that it has not written."""
+    if project != PROJECT:
+        return script
+    return Script(script.path, lambda: derived.deploy(f"{project}:{name}", script.source()))
 
 
 def _derived(script: Script, kind: str, deploy: Script, project: str, name: str) -> Script:

@@ -1,7 +1,7 @@
 """The objects that the shipped scripts create, read from their text, without a second database.
 
-The scripts keep a house style (one column on a line, one function in a file) that tests enforce, so
-a few patterns can read them.
+The scripts keep a house style (one column on a line) that tests enforce, so a few patterns can read
+them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from qwf_agent import migrate
+from qwf_agent.migrate import objects
 
-_FUNCTION = re.compile(
-    r"^create (?:or replace )?(?:function|procedure) (?P<name>_?qwf\.\w+)\s*\((?P<rest>.*?)\n"
-    r"(?:comment on|revoke|drop|call|commit)",
-    re.MULTILINE | re.DOTALL,
-)
 _BODY = re.compile(r"\bas \$\$(?P<body>.*)\$\$;", re.DOTALL)
 _TABLE = re.compile(
     r"^create (?:unlogged )?table (?P<name>_?qwf\.\w+) \(\n(?P<body>.*?)^\)",
@@ -78,10 +74,12 @@ def read() -> Shipped:
 
 
 def _take(shipped: Shipped, text: str) -> None:
-    for found in _FUNCTION.finditer(text):
-        body = _BODY.search(found["rest"])
-        head = found["rest"][: body.start()] if body else found["rest"]
-        shipped.functions[found["name"]] = Function(
+    for made in objects.statements(text):
+        if not made.makes or made.kind != "function":
+            continue
+        body = _BODY.search(made.text)
+        head = objects.bare(made.text[: body.start()] if body else made.text)
+        shipped.functions[made.name] = Function(
             body["body"] if body else None,
             bool(re.search(r"\bsecurity definer\b", head)),
             "i"
