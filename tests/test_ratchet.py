@@ -75,8 +75,13 @@ def counts() -> dict[str, int]:
     modules = {
         file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))
     }
-    functions = [change.name.rpartition("/")[2] for change in CHANGES
-                 if change.name.startswith("functions/")]  # fmt: skip
+    functions = [
+        one.name
+        for change in CHANGES
+        if change.name.startswith("functions/")
+        for one in derived.created(change.deploy.read())
+        if one.kind == "function"
+    ]
     classes = [
         node
         for tree in modules.values()
@@ -111,8 +116,8 @@ def counts() -> dict[str, int]:
             for file, tree in modules.items()
             if room(file) == "web"
         ),
-        "public_functions_of_sql": sum(not name.startswith("_") for name in functions),
-        "private_functions_of_sql": sum(name.startswith("_") for name in functions),
+        "public_functions_of_sql": sum(name.startswith("qwf.") for name in functions),
+        "private_functions_of_sql": sum(name.startswith("_qwf.") for name in functions),
         "functions_revert_and_verify_scripts_of_sql": len(ACTING),
         "lines_of_functions_revert_and_verify_scripts_of_sql": lines(ACTING),
         "scripts_of_sql": len(WRITTEN),

@@ -20,6 +20,7 @@ import psycopg
 from psycopg.rows import namedtuple_row
 
 from qwf_agent import embedded, migrate
+from qwf_agent.migrate import derived
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "docs" / "reference" / "sql-api.md"
@@ -142,7 +143,7 @@ def document(dsn: str) -> str:
 def chapters(functions: list[Any]) -> Iterator[str]:
     """One chapter for each room of the plan that has public functions."""
     by_name = {function.name: function for function in functions}
-    for title, names in rooms(PLAN.read_text(encoding="utf-8")):
+    for title, names in rooms():
         public = [by_name.pop(name) for name in names if name in by_name]
         if public:
             yield f"## {title}"
@@ -151,11 +152,14 @@ def chapters(functions: list[Any]) -> Iterator[str]:
         raise Undocumented(f"sql/sqitch.plan has no heading for {', '.join(sorted(by_name))}")
 
 
-def rooms(plan: str) -> Iterator[tuple[str, list[str]]]:
-    """Heading and functions of each room, in the order of the plan."""
-    for part in re.split(r"^# ", plan, flags=re.MULTILINE)[1:]:
+def rooms() -> Iterator[tuple[str, list[str]]]:
+    """Heading and public functions of each room, in the order of the plan."""
+    sources = {change.name: change.deploy for change in migrate.read_plan(PLAN).changes}
+    for part in re.split(r"^# ", PLAN.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         heading, _, lines = part.partition("\n")
-        names = re.findall(r"^functions/\w+/([a-z]\w*) ", lines, re.MULTILINE)
+        files = re.findall(r"^functions/\S+", lines, re.MULTILINE)
+        made = [one.name for file in files for one in derived.created(sources[file].read())]
+        names = [name.removeprefix("qwf.") for name in made if name.startswith("qwf.")]
         yield heading[0].upper() + heading[1:], names
 
 

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 from qwf_agent import __version__, embedded, migrate
 from qwf_agent.cli import qwf
+from qwf_agent.migrate import objects
 from support.servers import DEBIAN, ROOT, deployed, own_server
 
 SQL = ROOT / "sql"
@@ -31,11 +32,17 @@ CHANGES = {
     for p in sorted((SQL / kind).rglob("*.sql"))
 }
 PLANNED = {change.name: change for change in migrate.read_plan().changes}
-FUNCTIONS = {name: p for name, p in CHANGES.items() if name.startswith("functions/")}
+FUNCTIONS: dict[str, str] = {}  # qwf.claim: functions/claim/claim
+TEXTS: dict[str, str] = {}  # the statements of each object of a source, without their comments
+for _change, _file in CHANGES.items():
+    for _name, _text in objects.objects(_file.read_text(encoding="utf-8")).items():
+        TEXTS[_name] = TEXTS.get(_name, "") + re.sub(r"(?m)^\s*--[^\n]*$", "", _text)
+        if _change.startswith("functions/") and _name.startswith("function "):
+            FUNCTIONS[_name.removeprefix("function ")] = _change
 ROOMS = list(dict.fromkeys(n.split("/")[1] for n in PLANNED if n.startswith("functions/")))
 ROOMS_OF_VIEWS = ("jobs", "runs", "events", "fleet", "queues", "schedules", "health")
-PRIVATE = [name for name, p in FUNCTIONS.items() if p.stem.startswith("_")]
-PUBLIC = [name for name in FUNCTIONS if name not in PRIVATE]
+PRIVATE = [name for name in FUNCTIONS if name.startswith("_qwf.")]
+PUBLIC = [name for name in FUNCTIONS if name.startswith("qwf.")]
 SCRIPTS = sorted(p for p in SQL.rglob("*.sql"))
 WRITTEN = [p for p in SCRIPTS if not {"verify", "revert"} & set(p.parts)]
 KEYWORDS = (
@@ -47,10 +54,9 @@ COLUMNS = 100
 RECORDS = SQL.parent / "python/qwf_agent/migrate/record.py"  # the event of a migration
 
 
-def made_by(name: str) -> str:
-    """The function that a change creates; one in a file that begins with _ is private."""
-    stem = Path(name).name
-    return f"_qwf.{stem[1:]}" if stem.startswith("_") else f"qwf.{stem}"
+def stem(function: str) -> str:
+    """The name of its file."""
+    return function.replace("_qwf.", "_").replace("qwf.", "")
 
 
 def relative(path: Path) -> str:
@@ -60,11 +66,6 @@ def relative(path: Path) -> str:
 def code_of(text: str) -> str:
     """SQL without comments and quoted strings; line breaks stay where they are."""
     return re.sub(r"--[^\n]*|'(?:[^']|'')*'", lambda m: "\n" * m[0].count("\n"), text)
-
-
-def without_comments(text: str) -> str:
-    """SQL without comments; quoted strings stay."""
-    return re.sub(r"^\s*--[^\n]*$", "", text, flags=re.MULTILINE)
 
 
 # The plan and its scripts ------------------------------------------------------------------------
@@ -96,9 +97,9 @@ def test_a_change_has_scripts_of_one_transaction_each() -> None:
 
 
 def faults_of_function(name: str) -> Iterator[str]:
-    text = FUNCTIONS[name].read_text(encoding="utf-8")
-    if re.findall(r"^create function (_?qwf\.\w+)", text, re.MULTILINE) != [made_by(name)]:
-        yield f"it does not create {made_by(name)} and nothing else"
+    text = CHANGES[FUNCTIONS[name]].read_text(encoding="utf-8")
+    if [stem(name)] != [Path(FUNCTIONS[name]).name] or text.count("\ncreate function") != 1:
+        yield f"its file does not create {name} and nothing else"
     header = text.partition("\nbegin;\n")[0]
     fields = re.findall(r"^-- ([A-Z][a-z ]+): ", header, re.MULTILINE)
     order = ["Purpose", "Guarantees", "Locks", "Notifies", "Raises", "Called by"]
@@ -163,7 +164,7 @@ def test_a_sql_test_is_named_after_what_it_tests() -> None:
 
 def test_every_public_function_has_tests() -> None:
     tested = {file.parent.name for file in (SQL / "tests").glob("*/*.sql")}
-    untested = [name for name in PUBLIC if Path(name).name not in tested]
+    untested = [name for name in PUBLIC if stem(name) not in tested]
     assert untested == [], "write sql/tests/<function>/<behaviour>.sql"
 
 
@@ -179,25 +180,24 @@ def test_every_sqlstate_is_documented() -> None:
 
 # Everything is used -------------------------------------------------------------------------------
 
-MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.values()}
-
 
 @cache
-def calls() -> dict[str, set[Path]]:
-    """The files that call each function."""
-    found: dict[str, set[Path]] = {}
-    for file, text in MADE.items():
+def calls() -> dict[str, set[str]]:
+    """The objects that call each function."""
+    found: dict[str, set[str]] = {}
+    for name, text in TEXTS.items():
         for called in re.findall(r"\b(_?qwf\.\w+)\(", text):
-            found.setdefault(called, set()).add(file)
+            found.setdefault(called, set()).add(name)
     return found
 
 
-def uses(pattern: str, *, outside: Path) -> list[Path]:
-    return [p for p, text in MADE.items() if p != outside and re.search(pattern, text)]
+def uses(pattern: str) -> list[str]:
+    return [name for name, text in TEXTS.items() if re.search(pattern, text)]
 
 
 def callers(name: str) -> set[str]:
-    return {p.stem for p in calls().get(made_by(name), set()) - {FUNCTIONS[name]}}
+    found = calls().get(name, set()) - {f"function {name}"}
+    return {stem(one.split()[1]) for one in found if not one.startswith("trigger ")}
 
 
 def test_a_private_function_is_called() -> None:
@@ -206,15 +206,19 @@ def test_a_private_function_is_called() -> None:
 
 def test_the_header_of_a_private_function_names_its_callers() -> None:
     """It lists all of them, or describes them in words."""
-    stems = {p.stem for p in MADE if {"functions", "triggers"} & set(p.parts)}
+    stems = {
+        stem(one.split()[1]).replace("_tg_", "tg_") for one in TEXTS if one.startswith("function ")
+    }
     wrong = {}
     for name in PRIVATE:
-        header = FUNCTIONS[name].read_text(encoding="utf-8").partition("\nbegin;\n")[0]
+        text = CHANGES[FUNCTIONS[name]].read_text(encoding="utf-8")
+        header = text.partition("\nbegin;\n")[0]
         line = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
         items = re.split(r",\s+", line[1].replace("\n--   ", " ").rstrip(".")) if line else []
         named = {item for item in items if item in stems or item.startswith("_")}
-        if line is None or named not in (set(), callers(name)):
-            wrong[name] = (named, callers(name))
+        others = {one.replace("_tg_", "tg_") for one in callers(name)}
+        if line is None or named not in (set(), others):
+            wrong[name] = (named, others)
     assert wrong == {}
 
 
@@ -238,18 +242,18 @@ def test_the_plan_has_a_heading_for_every_room() -> None:
 # A run is a job of the run above it: its end ends an attempt, and what queues a job may start it.
 # A retry goes on when the events of what it takes back first are applied.
 UPWARD = {
-    "functions/runs/_apply_events": {"children", "mending"},
-    "functions/events/_end_kind": {"children"},
+    "_qwf.apply_events": {"children", "mending"},
+    "_qwf.end_kind": {"children"},
 }
 
 
 def test_a_function_uses_only_its_own_room_and_rooms_before_it() -> None:
-    rooms = {made_by(other): room(other) for other in FUNCTIONS}
+    rooms = {other: room(change) for other, change in FUNCTIONS.items()}
     wrong = {}
-    for name, file in FUNCTIONS.items():
-        code = code_of(file.read_text(encoding="utf-8"))  # a hint may name any function
+    for name in FUNCTIONS:
+        code = code_of(TEXTS[f"function {name}"])  # a hint may name any function
         used = {rooms[f] for f in re.findall(r"\b(_?qwf\.\w+)\(", code) if f in rooms}
-        allowed = {*ROOMS[: ROOMS.index(room(name)) + 1], *UPWARD.get(name, set())}
+        allowed = {*ROOMS[: ROOMS.index(rooms[name]) + 1], *UPWARD.get(name, set())}
         if later := used - allowed:
             wrong[name] = later
     assert wrong == {}
@@ -262,35 +266,35 @@ def test_a_view_is_in_a_room_of_views() -> None:
 
 
 def test_no_room_is_crowded() -> None:
-    sizes = {folder: len([n for n in FUNCTIONS if room(n) == folder]) for folder in ROOMS}
+    files = {*FUNCTIONS.values()}
+    sizes = {folder: len([n for n in files if room(n) == folder]) for folder in ROOMS}
     assert {folder: size for folder, size in sizes.items() if size > 31} == {}
 
 
 def test_a_setting_is_read() -> None:
-    file = CHANGES["schema/settings"]
-    settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
-    whole = ("functions/queues/change_settings", "views/queues/setting_overview")
-    all_of_them = {CHANGES[name] for name in whole}
-    unread = [s for s in settings if not {*uses(rf"\b{s}\b", outside=file)} - all_of_them]
+    table = "table qwf.settings"
+    settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", TEXTS[table], re.MULTILINE)
+    whole = {table, "function qwf.change_settings", "view qwf.setting_overview"}
+    unread = [s for s in settings if not {*uses(rf"\b{s}\b")} - whole]
     assert unread == ["singleton"]
 
 
 def test_every_allowed_kind_of_event_is_written() -> None:
     """Every kind that the check of the table allows has a writer."""
-    file = CHANGES["schema/events"]
-    allowed = re.search(r"kind text not null check \(kind in \((.*?)\)\)", MADE[file], re.DOTALL)
+    table = TEXTS["table _qwf.event_log"]
+    allowed = re.search(r"kind text not null check \(kind in \((.*?)\)\)", table, re.DOTALL)
     assert allowed is not None
     writes = (
         r"insert into _qwf\.event_log|_qwf\.record_change|_qwf\.tg_settings__record"
         r"|_qwf\.tell_(schedule|states)"
     )
-    writers = "".join(MADE[p] for p in uses(writes, outside=file)) + RECORDS.read_text("utf-8")
+    writers = "".join(TEXTS[name] for name in uses(writes)) + RECORDS.read_text("utf-8")
     for name in re.findall(r"'(\w+)'", allowed[1]):
         assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
 
 
 def test_every_kind_of_event_is_documented() -> None:
-    allowed = re.search(r"kind in \((.*?)\)\)", MADE[CHANGES["schema/events"]], re.DOTALL)
+    allowed = re.search(r"kind in \((.*?)\)\)", TEXTS["table _qwf.event_log"], re.DOTALL)
     assert allowed is not None
     table = (ROOT / "docs" / "events.md").read_text(encoding="utf-8").partition("## Kinds")[2]
     rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
@@ -299,7 +303,7 @@ def test_every_kind_of_event_is_documented() -> None:
 
 
 def test_schema_and_package_have_one_version() -> None:
-    assert f"'{__version__}'" in FUNCTIONS["functions/shared/version"].read_text(encoding="utf-8")
+    assert f"'{__version__}'" in TEXTS["function qwf.version"]
 
 
 # plpgsql_check -----------------------------------------------------------------------------------
