@@ -137,7 +137,6 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "losses": {"queue": "'cpu'"},
     "pause_queue": {"name": "'mail'"},
-    "preview_graph": {"workflow": "'{}'", "pipelines": "'{}'"},
     "progress": {"job_id": RUNNING, "token": TOKEN, "fraction": "0.5", "message": "'half'"},
     "register_pipeline": {"definition": """'{"name": "p", "nodes": []}'"""},
     "register_worker": {"host": "'box'", "queue": "'cpu'", "info": "'{}'"},
@@ -196,6 +195,7 @@ CALLS: dict[str, dict[str, str]] = {
         "reason": "'new card'",
     },
     "worker_orders": {"worker": WORKER},
+    "workflow_graph": {"workflow": "'{}'", "pipelines": "'{}'"},
 }
 CALLS_WITHOUT_SIZE = {"tick": {"max_age": "'1 s'"}}
 # An argument that is given instead of another, and one that another needs.

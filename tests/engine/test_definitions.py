@@ -140,7 +140,7 @@ def test_a_definition_is_refused_or_usable(
 
 
 def preview(db: Connection, workflow: Any, pipelines: Any) -> Any:
-    query = "select qwf.preview_graph(%s, %s)"
+    query = "select qwf.workflow_graph(%s, %s)"
     return db.execute(query, [Jsonb(workflow), Jsonb(pipelines)]).fetchall()[0][0]
 
 

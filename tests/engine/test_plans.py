@@ -319,7 +319,7 @@ def test_a_drawing_reads_the_nodes_of_its_run_once(full: psycopg.Connection[Any]
         for only in ("", ", states_only => true")
     )
     status = "select qwf.run_status((select max(id) from qwf.runs))"
-    stored = "select qwf.stored_graph((select max(id) from qwf.graphs))"
+    stored = "select qwf.workflow_graph(graph_id => (select max(id) from qwf.graphs))"
     assert worst(full, 8, lambda: rows_read(full, stored)) < 1000 * 4 + 100
     full.execute("select qwf.enqueue_run('long')")
     assert worst(full, 8, lambda: rows_read(full, draw)) < 1000 * 4 + 100

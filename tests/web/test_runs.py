@@ -569,15 +569,15 @@ def test_a_run_is_followed_without_reading_its_graph_again(visit: Visit, db: Db)
     paths = (f"/runs/{run}", f"/runs/{run}/states", f"/runs/{run}?show=timeline")
     for path in paths:
         assert viewer.get(path).status_code == 200
-    db.execute("alter function qwf.stored_graph rename to gone")
+    db.execute("alter function qwf.workflow_graph rename to gone")
     try:
         db.execute("select qwf.retry_run(%s)", (run,))
         viewer.do("pause_queue", name="default")  # after any action all else is read again
         assert [viewer.get(path).status_code for path in paths] == [200, 200, 200]
         assert "queued" in words(viewer.text(f"/runs/{run}"))
-        assert "stored_graph" in viewer.text(f"/runs/{run}")  # "Show the SQL" has it all the same
+        assert "workflow_graph" in viewer.text(f"/runs/{run}")  # "Show the SQL" has it all the same
     finally:
-        db.execute("alter function qwf.gone rename to stored_graph")
+        db.execute("alter function qwf.gone rename to workflow_graph")
 
 
 def test_a_map_shows_its_elements(visit: Visit, db: Db) -> None:

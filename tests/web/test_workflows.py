@@ -135,13 +135,13 @@ def test_a_workflow_shows_its_nodes_inputs_and_runs(visit: Visit, known: Db) -> 
 
 def test_a_stored_graph_is_not_compiled_again(visit: Visit, known: Db) -> None:
     page = visit("viewer").text("/workflows/photos")
-    assert "qwf.stored_graph" in page
-    assert "qwf.preview_graph" not in page
+    assert "qwf.workflow_graph(graph_id" in page
+    assert "qwf.workflow_graph(d.definition" not in page
     more = {**PIPELINE, "nodes": [*PIPELINE["nodes"], {"id": "tidy"}]}
     known.execute("select qwf.register_pipeline(%s)", [Jsonb(more)])
     page = visit("viewer").text("/workflows/photos")
     assert "tidy" in page
-    assert "qwf.preview_graph" not in page
+    assert "qwf.workflow_graph(d.definition" not in page
     other = {"required": ["zoom"], "properties": {"zoom": {"type": "integer"}}}
     known.execute(
         "select qwf.register_pipeline(%s)",
@@ -149,21 +149,21 @@ def test_a_stored_graph_is_not_compiled_again(visit: Visit, known: Db) -> None:
     )
     page = visit("viewer").text("/workflows/photos")
     assert "A new run would be refused" in page
-    assert "qwf.preview_graph" in page
+    assert "qwf.workflow_graph(d.definition" in page
 
 
 def test_a_graph_is_read_once_for_all(visit: Visit, known: Db) -> None:
     pages = ("/workflows/photos", "/workflow-graph/photos", "/workflows/photos/start")
     viewer = visit("viewer")
     assert ["shrink@1" in viewer.text(path) for path in pages] == [True, False, False]
-    known.execute("alter function qwf.stored_graph rename to gone")
+    known.execute("alter function qwf.workflow_graph rename to gone")
     try:
         viewer.do("pause_queue", name="default")  # after any action all else is read again
         for path in pages:
             assert viewer.get(path).status_code == 200, path
         assert visit("viewer").get("/workflows/photos").status_code == 503
     finally:
-        known.execute("alter function qwf.gone rename to stored_graph")
+        known.execute("alter function qwf.gone rename to workflow_graph")
 
 
 def test_few_graphs_are_kept(visit: Visit, known: Db, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,13 +172,13 @@ def test_few_graphs_are_kept(visit: Visit, known: Db, monkeypatch: pytest.Monkey
     viewer = visit("viewer")
     for name in ("other", "photos", "other", "photos"):
         viewer.text(f"/workflows/{name}")
-    known.execute("alter function qwf.stored_graph rename to gone")
+    known.execute("alter function qwf.workflow_graph rename to gone")
     try:
         viewer.do("pause_queue", name="default")  # after any action all else is read again
         assert viewer.get("/workflows/photos").status_code == 200
         assert viewer.get("/workflows/other").status_code == 503
     finally:
-        known.execute("alter function qwf.gone rename to stored_graph")
+        known.execute("alter function qwf.gone rename to workflow_graph")
 
 
 def test_a_graph_of_a_database_that_was_made_again_is_another(visit: Visit, known: Db) -> None:

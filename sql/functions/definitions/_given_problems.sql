@@ -2,7 +2,7 @@
 -- Purpose: Returns the problems of pipelines that are not registered, as JSON, each with the name
 --   of its pipeline.
 -- Guarantees: Never raises, whatever the definitions hold.
--- Called by: preview_graph.
+-- Called by: workflow_graph.
 
 begin;
 

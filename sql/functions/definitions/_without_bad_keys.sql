@@ -4,7 +4,7 @@
 -- Guarantees: Keeps what compiling tolerates whatever it holds: inputs, command, skip_if, map,
 --   repeat, delay.
 --   Never raises.
--- Called by: preview_graph, register_workflow.
+-- Called by: register_workflow, workflow_graph.
 
 begin;
 

@@ -3,7 +3,7 @@
 --   finds.
 -- Guarantees: Returns one row per problem, with its JSON path. p_pipelines holds the pipelines that
 --   it may use, by name; they may have problems themselves. Never raises.
--- Called by: preview_graph, register_workflow.
+-- Called by: register_workflow, workflow_graph.
 
 begin;
 

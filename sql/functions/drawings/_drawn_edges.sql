@@ -2,7 +2,7 @@
 -- Purpose: Returns the edges of a graph that a drawing shows.
 -- Guarantees: Of those to a compensation node, only the ones from what it takes back: it waits for
 --   all that follows, and nobody could read these lines.
--- Called by: run_graph, stored_graph.
+-- Called by: run_graph, workflow_graph.
 
 begin;
 

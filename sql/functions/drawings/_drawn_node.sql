@@ -2,7 +2,7 @@
 -- Purpose: Returns what a drawing of a graph shows of a node, whatever its state.
 -- Guarantees: Keys without a value are left out. Holds no inputs and no list of a map, so a graph
 --   of 1,000 nodes stays small.
--- Called by: preview_graph, run_graph, stored_graph.
+-- Called by: run_graph, workflow_graph.
 
 begin;
 

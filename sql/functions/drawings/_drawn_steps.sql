@@ -3,7 +3,7 @@
 --   version, and the steps that each waits for.
 -- Guarantees: In the order of the definition. p_versions has what is known of each pipeline, by
 --   name. Never raises; a step without an id is left out.
--- Called by: preview_graph, run_graph, stored_graph.
+-- Called by: run_graph, workflow_graph.
 
 begin;
 

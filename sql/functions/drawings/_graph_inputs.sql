@@ -4,7 +4,7 @@
 -- Guarantees: Each path once, sorted. Required: without it enqueue_run refuses the run; a path that
 --   is read only if a skip_if is not true, or that has a fallback, is not. The schema is that of a
 --   pipeline input that is given this path and nothing else.
--- Called by: preview_graph, stored_graph.
+-- Called by: workflow_graph.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Returns the workflows that the steps of a workflow run, with the schema of their inputs,
 --   under workflow:NAME, for a preview.
 -- Guarantees: Compiles nothing. An unknown name is left out.
--- Called by: preview_graph.
+-- Called by: workflow_graph.
 
 begin;
 

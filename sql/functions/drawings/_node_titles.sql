@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/drawings/_node_titles
 -- Purpose: Returns the display names of the nodes of a workflow, by the ids they have in a run.
 -- Guarantees: Only of those that have one. Never raises, whatever the definitions hold.
--- Called by: preview_graph, run_graph, stored_graph.
+-- Called by: run_graph, workflow_graph.
 
 begin;
 

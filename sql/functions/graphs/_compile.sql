@@ -5,7 +5,7 @@
 -- Guarantees: Writes no table, and reads only the graphs of runs that its nodes start. Visits each
 --   step once, dependencies first. Tolerates a workflow that has other problems, so that all of
 --   them are found at once; the graph is valid only if there is no problem.
--- Called by: _graph_for, _recompile, preview_graph, register_workflow.
+-- Called by: _graph_for, _recompile, register_workflow, workflow_graph.
 
 begin;
 

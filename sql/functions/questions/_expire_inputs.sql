@@ -3,7 +3,7 @@
 -- Guarantees: The default of a question becomes its answer; without a default the node
 --   fails. Leaves a question whose run is locked to the next call, and those of an overdue run: it
 --   fails. One that cannot be expired does not stop the others.
--- Locks: runs that nobody has locked; then as submit_input.
+-- Locks: runs that nobody has locked; then as answer_job.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _tick_part.
 

@@ -5,7 +5,7 @@
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW002 for a job that does not wait for an answer (any more), QW005 for a value that does
 --   not fit.
--- Called by: submit_input, answer_job.
+-- Called by: answer_job.
 
 begin;
 

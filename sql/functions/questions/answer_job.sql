@@ -1,10 +1,13 @@
 -- Deploy qwf:functions/questions/answer_job
 -- Purpose: Answers the question of a job by its id, which is the only way for standalone jobs.
--- Guarantees: As submit_input. With `asked`, only the question of that time is answered: what was
---   meant for it is never taken for an answer to a later question of the same job.
--- Locks: the run, or the job if it has none; then as submit_input.
+-- Guarantees: The answer and all that follows from it are in the transaction of the caller. Of two
+--   answers at once, the second waits and then gets QW002. With `asked`, only the question of that
+--   time is answered: what was meant for it is never taken for an answer to a later question of the
+--   same job.
+-- Locks: the run, its waiting events, the job, jobs that become ready; of a standalone job only the
+--   job.
 -- Notifies: sleepers of the queues that got work.
--- Called by: people, through psql, qwf answer, qwf web or an application.
+-- Called by: people, through psql, qwf answer, qwf web or an application; submit_input.
 
 begin;
 

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/questions/submit_input
--- Purpose: Answers a question that a run waits for, and lets the run continue.
+-- Purpose: Answers a question that a run waits for, and lets the run continue: answer_job, by the
+--   name of the node.
 -- Guarantees: The answer, the end of the node and the fan-out are in the transaction of the caller.
 --   Of two answers at once, the second waits and then gets QW002. While the transaction is open,
 --   others leave events of this run in the outbox.
--- Locks: the run, its waiting events, the job of the input, jobs that become ready.
+-- Locks: as answer_job.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: people, through psql, qwf answer or an application.
 
@@ -20,12 +21,9 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_before constant text := _qwf.act_for(submit_input.acting_for);
-  v_job qwf.jobs;
-  v_answer bigint;
+  v_job bigint;
 begin
-  perform _qwf.lock_runs(array[submit_input.run_id]);
-  select j.* into v_job
+  select j.id into v_job
   from qwf.jobs j
   where j.run_id = submit_input.run_id and j.node_id = submit_input.node_id
     and (j.queue is null or j.on_failure = 'ask');
@@ -40,9 +38,7 @@ begin
           where r.id = submit_input.run_id and (n.queue is null or n.on_failure = 'ask'))),
         format('see what the run waits for: select qwf.run_status(%s)', submit_input.run_id));
   end if;
-  v_answer := _qwf.take_answer(v_job, submit_input.value);
-  perform set_config('qwf.acting_for', v_before, true);
-  return v_answer;
+  return qwf.answer_job(v_job, submit_input.value, submit_input.acting_for);
 end $$;
 comment on function qwf.submit_input is
   'Answers an input node, or decides about a failed node (retry, skip, abort), and resumes the '

@@ -3,7 +3,7 @@
 -- Guarantees: Waits for nobody: a step whose run is locked is left to the tick. A step whose schema
 --   the signal does not fit goes on waiting, and is not looked at again for this signal. A step
 --   that a newer signal fits is left to that one. If a run cannot go on, the others do.
--- Locks: runs that nobody has locked; then as submit_input.
+-- Locks: runs that nobody has locked; then as answer_job.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _match_signals, signal.
 

@@ -46,7 +46,7 @@ select jsonb '{"name": "w", "steps": [{"id": "s", "kind": "pipeline", "pipeline"
 select is((select qwf_test.problems('workflow', w) from uses_q),
   'steps[0].pipeline.nodes[0].workflow: there is no workflow "on"', 'an unknown workflow');
 select is((
-  select jsonb_path_query_array(qwf.preview_graph(w) -> 'problems', '$[*].message') from uses_q),
+  select jsonb_path_query_array(qwf.workflow_graph(w) -> 'problems', '$[*].message') from uses_q),
   '["there is no workflow \"on\""]', 'is told in a preview, too');
 select throws_ok($$ select qwf.register_pipeline(
   '{"name": "q", "nodes": [{"id": "each", "workflow": "one", "gpu": true}]}') $$, 'QW003',

@@ -23,7 +23,7 @@ select is(run_if || ' ' || (skip_if ->> '$from'), 'all_done ["$context", "quiet"
   'conditions too')
 from qwf.graph_nodes where node_id = 'tail';
 
-select is(qwf.preview_graph('{"name": "w", "steps": [{"id": "a", "node": "b", "display_name": "A",
+select is(qwf.workflow_graph('{"name": "w", "steps": [{"id": "a", "node": "b", "display_name": "A",
     "inputs": {"x": {"$from": "x"}, "y": {"$from": "y", "$default": 1}}}]}') #>> v.path::text[],
   v.expected, v.path)
 from (values

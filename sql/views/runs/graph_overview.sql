@@ -14,7 +14,7 @@ select
 from qwf.graphs g
 join qwf.workflows w on w.id = g.workflow_id;
 comment on view qwf.graph_overview is
-  'Graphs that runs execute, as they were compiled: select qwf.stored_graph(id) from '
+  'Graphs that runs execute, as they were compiled: select qwf.workflow_graph(graph_id => id) from '
   'qwf.graph_overview where workflow = ''w'' and current order by version desc limit 1.';
 comment on column qwf.graph_overview.id is 'Graph id; graph_id of runs and jobs.';
 comment on column qwf.graph_overview.workflow is 'Workflow it was compiled from.';

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/runs/run_nodes
--- Purpose: The state of each node of a run. stored_graph has what never changes.
+-- Purpose: The state of each node of a run. workflow_graph has what never changes.
 -- Guarantees: Of an error and a message, what fits a line. A run of a thousand nodes is read in a
 --   few milliseconds.
 -- Called by: people, _node_states, qwf web.
@@ -59,7 +59,7 @@ comment on view qwf.run_nodes is
   'State of each node of a run: select * from qwf.run_nodes where run_id = 7 order by idx. A map '
   'is one node.';
 comment on column qwf.run_nodes.run_id is 'Run id.';
-comment on column qwf.run_nodes.idx is 'Place of the node in its graph: idx of stored_graph().';
+comment on column qwf.run_nodes.idx is 'Place of the node in its graph: idx of workflow_graph().';
 comment on column qwf.run_nodes.job_id is 'Job that executes it.';
 comment on column qwf.run_nodes.status is 'State of that job.';
 comment on column qwf.run_nodes.attempt is 'Number of its last attempt; 0: none yet.';

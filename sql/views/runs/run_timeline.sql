@@ -89,7 +89,8 @@ comment on view qwf.run_timeline is
   'When the nodes of a run waited and ran, a map as one row: select * from qwf.run_timeline where '
   'run_id = 7 order by started_at.';
 comment on column qwf.run_timeline.run_id is 'Run id.';
-comment on column qwf.run_timeline.idx is 'Place of the node in its graph: idx of stored_graph().';
+comment on column qwf.run_timeline.idx is
+  'Place of the node in its graph: idx of workflow_graph().';
 comment on column qwf.run_timeline.job_id is 'Job that executes it; of a map, the job of the map.';
 comment on column qwf.run_timeline.node_id is 'The node.';
 comment on column qwf.run_timeline.is_map is 'True: it runs once for each element of a list.';

@@ -41,7 +41,7 @@ class Node:
 
 
 def nodes_of(document: Mapping[str, Any], link: Callable[[int], str]) -> list[Node]:
-    """The nodes of a document of qwf.run_graph() or qwf.preview_graph(), in the order of idx.
+    """The nodes of a document of qwf.run_graph() or qwf.workflow_graph(), in the order of idx.
 
     `link` gives the address of a job.
     """

@@ -28,7 +28,7 @@ from qwf_agent.web.site.page import Call, Data, NotFoundError, Page
 
 MOST_GRAPHS = 30
 PATH = "/workflows/-/preview"  # no workflow is called "-"
-PREVIEW = "select qwf.preview_graph(%(workflow)s::jsonb, %(pipelines)s::jsonb) as graph"
+PREVIEW = "select qwf.workflow_graph(%(workflow)s::jsonb, %(pipelines)s::jsonb) as graph"
 STORED = """
 select c.version as current, c.definition, (
   select s.version from qwf.definition_overview s
@@ -45,7 +45,7 @@ from (
   where d.kind = 'workflow' and d.current and d.pipelines && %(names)s::text[]
     and d.name <> all (%(pasted)s::text[])
   order by d.name limit 20) w
-cross join lateral (select qwf.preview_graph(w.definition, %(pipelines)s::jsonb) as graph) p
+cross join lateral (select qwf.workflow_graph(w.definition, %(pipelines)s::jsonb) as graph) p
 where p.graph -> 'problems' <> '[]'
 """
 DEFINITION = """
@@ -85,7 +85,7 @@ class Graphs:
         self._kept: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
     def keep(self, document: Mapping[str, Any]) -> str:
-        """Keep a document of preview_graph(); returns the key to find it again."""
+        """Keep a document of workflow_graph(); returns the key to find it again."""
         key = hashlib.sha256(json.dumps(document, default=str).encode()).hexdigest()
         self._kept[key] = document
         self._kept.move_to_end(key)

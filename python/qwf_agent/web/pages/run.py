@@ -243,7 +243,7 @@ def _all_fixed(document: Document) -> dict[int, dict[str, Any]]:
 
 
 def _fixed(node: Mapping[str, Any], needs: list[str]) -> dict[str, Any]:
-    """The fields of a node that never change: from stored_graph()."""
+    """The fields of a node that never change: from workflow_graph()."""
     return {
         "node_id": node["id"],
         "step": node["step"],

@@ -85,7 +85,7 @@ def _form(request: Request, inputs: Sequence[Mapping[str, Any]]) -> Field:
 
 
 def schema_of(inputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """A schema of a context that has what a workflow reads, from `inputs` of preview_graph().
+    """A schema of a context that has what a workflow reads, from `inputs` of workflow_graph().
 
     It has a member for each path. What is read whole and in parts, or by the place in a list, has
     one member for the whole.

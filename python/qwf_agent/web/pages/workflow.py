@@ -47,7 +47,7 @@ order by g.id
 limit 1
 """
 COMPILED = """
-select qwf.preview_graph(d.definition) as graph from qwf.definition_overview d
+select qwf.workflow_graph(d.definition) as graph from qwf.definition_overview d
 where d.kind = 'workflow' and d.name = %(name)s and d.version = %(version)s
 """
 RUNS = """
@@ -149,7 +149,7 @@ async def chosen(look: Look, name: str, version: str | None) -> dict[str, Any]:
 async def compiled(look: Look, name: str, version: int) -> Document:
     """The compiled graph of a version, with the pipelines that are current.
 
-    It is compiled only if that graph is not stored. What preview_graph() refuses has one problem.
+    It is compiled only if that graph is not stored. What workflow_graph() refuses has one problem.
     """
     found = await look.row(GRAPH_ID, name=name, version=version)
     if found is not None:

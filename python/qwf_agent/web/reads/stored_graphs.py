@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 MOST_KEPT = 30_000  # graphs, nodes and edges together: at most about 20 MB
-STORED = "select qwf.stored_graph(%(graph)s::bigint) as graph"
+STORED = "select qwf.workflow_graph(graph_id => %(graph)s::bigint) as graph"
 
 Document = Mapping[str, Any]
 Made = TypeVar("Made")
 
 
 class StoredGraphs:
-    """The documents of qwf.stored_graph() that were asked for last.
+    """The documents of qwf.workflow_graph() for stored graphs that were asked for last.
 
     A document is known by the id of its graph and by the time when that was compiled: a database
     that is made again under the same name has other graphs with the same ids. Invariant: the

@@ -1,9 +1,9 @@
 begin;
-select plan(8);
+select plan(7);
 
 select set_eq($$
   select p ->> 'pipeline' as a, p ->> 'path' as b, p ->> 'message' as c from jsonb_array_elements(
-    qwf.preview_graph('{"name": "W", "steps": [
+    qwf.workflow_graph('{"name": "W", "steps": [
       {"id": "s", "kind": "pipeline", "pipeline": "p", "depends_on": ["t"]},
       {"id": "t", "kind": "pipeline", "pipeline": "q", "inputs": {"x": {"$from": "ask.val"}},
         "depends_on": ["ask"]},
@@ -23,19 +23,19 @@ select set_eq($$
   ('p', 'nodes[0].vram_mb', 'needs a queue with a GPU'),
   ('q', 'nodes[0].limit_by', 'there is no limit "api"'),
   ('unused', 'definition', 'must be an object') $$, 'all at once');
-select is(qwf.preview_graph('{"name": "w", "steps": [{"id": "a", "kind": "input",
+select is(qwf.workflow_graph('{"name": "w", "steps": [{"id": "a", "kind": "input",
   "widget": "text", "promt": 1}]}') #>> '{problems,0,hint}', 'did you mean prompt?',
   'with a hint');
-select is(jsonb_array_length(qwf.preview_graph('{"name": "w", "steps": [
+select is(jsonb_array_length(qwf.workflow_graph('{"name": "w", "steps": [
   {"id": "a", "kind": "input", "widget": "text"}, {"id": "a", "kind": "input", "widget": "nope"},
   {"id": "b", "kind": "input", "depends_on": ["b"]}]}') -> 'nodes'), 1,
   'what can be compiled is drawn');
-select is(qwf.preview_graph(v) #>> '{problems,0,path}', 'definition', v::text || ' is one problem')
-from (values ('7'::jsonb), ('null'), (null)) bad (v);
-select is(qwf.preview_graph('{"name": "w", "steps": []}', '[1]') -> 'problems',
+select is(qwf.workflow_graph(v) #>> '{problems,0,path}', 'definition', v::text || ' is one problem')
+from (values ('7'::jsonb), ('null')) bad (v);
+select is(qwf.workflow_graph('{"name": "w", "steps": []}', '[1]') -> 'problems',
   '[{"path": "pipelines", "message": "must be an object of definitions by name"}]',
   'pipelines that are no object');
-select is(qwf.preview_graph('{"name": "w", "steps": [{"id": "s", "kind": "pipeline",
+select is(qwf.workflow_graph('{"name": "w", "steps": [{"id": "s", "kind": "pipeline",
   "pipeline": "p", "inputs": {"n": "many"}}]}', '{"p": {"name": "p", "nodes": [],
   "inputs": {"properties": {"n": {"type": "integer"}}}}}') -> 'problems', '[{
   "path": "steps[0].inputs.n", "message": "must be of type integer, not string"}]',

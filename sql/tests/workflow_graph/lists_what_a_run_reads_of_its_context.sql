@@ -1,7 +1,7 @@
 begin;
 select plan(2);
 
-select is(qwf.preview_graph('{"name": "w", "steps": [
+select is(qwf.workflow_graph('{"name": "w", "steps": [
   {"id": "s", "kind": "pipeline", "pipeline": "p", "inputs": {
     "image": {"$from": "photo.path"}, "size": {"$from": "size", "$default": 7},
     "any": {"a": [{"$from": "deep.0.x"}]}}},
@@ -21,7 +21,7 @@ select is(qwf.preview_graph('{"name": "w", "steps": [
   {"path": ["photo", "path"], "required": true, "schema": {"type": "string", "minLength": 1}},
   {"path": ["second", "path"], "required": false},
   {"path": ["deep", "0", "x"], "required": true}]', 'paths, schemas and fallbacks');
-select is(qwf.preview_graph('{"name": "w", "steps": []}') -> 'inputs', '[]', 'or nothing');
+select is(qwf.workflow_graph('{"name": "w", "steps": []}') -> 'inputs', '[]', 'or nothing');
 
 select * from finish();
 rollback;

@@ -12,7 +12,7 @@ create temp table given as select jsonb '{"name": "w", "steps": [
     {"id": "b", "depends_on": ["a"], "gpu": true, "map": {"$from": "a.boxes"}, "min_success": 1},
     {"id": "c", "depends_on": ["b"], "run_if": "all_done", "queue": "gpu"}]}' as pipeline;
 create temp table seen as
-select qwf.preview_graph(g.workflow, jsonb_build_object('p', g.pipeline)) as graph from given g;
+select qwf.workflow_graph(g.workflow, jsonb_build_object('p', g.pipeline)) as graph from given g;
 select is(graph -> 'problems', '[]', 'it has no problem') from seen;
 select is(graph -> 'steps', '[
   {"id": "s", "kind": "pipeline", "title": "look", "pipeline": "p", "needs": []},
@@ -37,9 +37,9 @@ select results_eq($$
   select n ->> 'id', n ->> 'task', n ->> 'queue'
   from seen cross join lateral jsonb_array_elements(graph -> 'nodes') n $$,
   'select node_id, task, queue from qwf.graph_nodes order by idx', 'and the same nodes');
-select is(qwf.preview_graph(workflow) #> '{steps,0,version}', '1',
+select is(qwf.workflow_graph(workflow) #> '{steps,0,version}', '1',
   'a registered pipeline is named with its version') from given;
-select is(qwf.preview_graph(workflow, jsonb_build_object('p', pipeline || '{"mode": "x"}'))
+select is(qwf.workflow_graph(workflow, jsonb_build_object('p', pipeline || '{"mode": "x"}'))
   #> '{steps,0,version}', null, 'one that is not registered has none') from given;
 
 select * from finish();

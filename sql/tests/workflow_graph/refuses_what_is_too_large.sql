@@ -1,0 +1,12 @@
+begin;
+select plan(3);
+
+select throws_ok($$ select qwf.workflow_graph(to_jsonb(repeat('x', 2000000))) $$, 'QW005', null,
+  'a workflow');
+select throws_ok($$ select qwf.workflow_graph('{}', to_jsonb(repeat('x', 2000000))) $$, 'QW005',
+  null, 'pipelines');
+select throws_ok($$ select qwf.workflow_graph((repeat('[', 600) || repeat(']', 600))::jsonb) $$,
+  'QW005', null, 'or what is nested too deeply');
+
+select * from finish();
+rollback;
