@@ -8,7 +8,7 @@
 -- Locks: the key, against others who insert it; the job that it merges into, until the caller's
 --   transaction ends: no claim can start that job with the old arguments meanwhile.
 -- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
--- Called by: _enqueue_keyed, _insert_jobs.
+-- Called by: enqueue, _insert_jobs, _line_up.
 
 begin;
 

@@ -18,34 +18,24 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_later boolean;
+  v_run qwf.runs;
+  v_job qwf.enqueued;
 begin
-  if num_nonnulls(p_limit_by, p_max_attempts, p_backoff) = 0 then  -- the usual case
+  select r.* into v_run from qwf.runs r
+  where r.id = p_run_id and r.finished_at is null
+    and num_nonnulls(p_limit_by, p_max_attempts, p_backoff) > 0;
+  if not found then  -- the usual case
     perform _qwf.insert_nodes(array[p_run_id], p_now);
     return;
   end if;
-  with job as (
-    insert into qwf.jobs as j (
-      queue, task, status, project, priority, position, run_at, queued_at, limit_by, limit_place,
-      max_attempts, backoff, labels, created_at)
-    select 'qwf.runs', 'qwf.run:' || r.workflow,
-      case when r.run_at > p_now then 'scheduled' else 'queued' end::qwf.job_status,
-      r.project, r.priority, case when r.run_at > p_now then null else _qwf.next_position() end,
-      case when r.run_at > p_now then r.run_at end,
-      case when r.run_at > p_now then null else p_now end,
-      p_limit_by, _qwf.limit_place(p_limit_by),
-      p_max_attempts, p_backoff, r.labels, p_now
-    from qwf.runs r
-    where r.id = p_run_id and r.finished_at is null
-    returning j.id, j.status
-  )
-  update qwf.runs r set parent_id = j.id, open_nodes = 0, active_nodes = 0, deadline_at = null
-  from job j
-  where r.id = p_run_id
-  returning j.status = 'scheduled' into v_later;
-  if v_later is null then
-    perform _qwf.insert_nodes(array[p_run_id], p_now);
-  elsif not v_later then
+  v_job := _qwf.insert_job((null, 'qwf.run:' || v_run.workflow, '{}', 'qwf.runs', v_run.priority,
+    v_run.run_at, null, p_max_attempts, p_backoff, null, null, null, '{}', p_limit_by, null, null,
+    v_run.project, v_run.labels, false, false, null, null, null, null, null, false)::_qwf.new_job,
+    _qwf.next_position(), p_now);
+  update qwf.runs r set
+    parent_id = v_job.job_id, open_nodes = 0, active_nodes = 0, deadline_at = null
+  where r.id = p_run_id;
+  if v_job.run_at is null then
     perform _qwf.wake('qwf.runs', 1);
     perform _qwf.apply_events('{}');
   end if;

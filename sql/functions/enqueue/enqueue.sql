@@ -28,15 +28,23 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := qwf.now();
-  v_later boolean := coalesce(enqueue.run_at > v_now, false);
-  v_max_bytes int;
-  v_served boolean; v_asleep boolean;
+  v_max_bytes int; v_served boolean; v_asleep boolean;
   v_job _qwf.new_job;
-  v_id bigint;
+  v_put qwf.enqueued;
 begin
   select l.max_value_bytes, l.served, l.asleep into v_max_bytes, v_served, v_asleep
   from _qwf.look_up_queue(enqueue.queue, enqueue.task, coalesce(enqueue.project, ''), v_now) l;
   perform _qwf.raise_unknown_queue(enqueue.queue) where not found;
+  if enqueue.notify is not null then
+    enqueue.labels := _qwf.with_notify(enqueue.labels, enqueue.notify);
+  end if;
+  v_job := (null, enqueue.task, enqueue.args, enqueue.queue,
+    coalesce(enqueue.priority, 100), enqueue.run_at, enqueue.key, enqueue.max_attempts,
+    enqueue.backoff, enqueue.timeout, enqueue.model, enqueue.vram_mb,
+    coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure, enqueue.expires,
+    coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
+    coalesce(enqueue.light, false), enqueue.max_losses, enqueue.key_mode, enqueue.debounce,
+    enqueue.debounce_max, null, enqueue.at_most_once)::_qwf.new_job;
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
@@ -45,43 +53,19 @@ begin
     and enqueue.requires = '{}' and enqueue.project = ''
     and _qwf.is_plain(enqueue.task, enqueue.args, enqueue.labels, v_max_bytes)
   ) is not true then
-    enqueue.labels := _qwf.with_notify(enqueue.labels, enqueue.notify);
-    v_job := (null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
-      enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
-      enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
-      enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
-      coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false), coalesce(enqueue.light, false),
-      enqueue.max_losses, enqueue.key_mode, enqueue.debounce, enqueue.debounce_max,
-      null, enqueue.at_most_once)::_qwf.new_job;
     perform from qwf.limits l where enqueue.limit_by is not null  -- as _lock_limits does
       and l.name in (enqueue.limit_by, split_part(enqueue.limit_by, ':', 1)) for key share;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
-  if num_nonnulls(enqueue.key, enqueue.expires) > 0 then
-    v_id := _qwf.enqueue_keyed(v_job, v_now);
-  else  -- without a key and a deadline, one insert is enough
-    insert into qwf.jobs as j (
-      task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
-      max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-      limit_place, on_failure, project, checked, labels, created_at, begun)
-    values (
-      enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
-      case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
-      case when not v_later then _qwf.next_position() end, case when not v_later then v_now end,
-      coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
-      enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
-      coalesce(enqueue.requires, '{}'), enqueue.limit_by,
-      _qwf.limit_place(enqueue.limit_by), enqueue.on_failure, coalesce(enqueue.project, ''),
-      _qwf.is_checked(enqueue.labels), coalesce(enqueue.labels, '{}') - 'qwf.checked', v_now,
-      case when enqueue.at_most_once then false end)
-    returning j.id into v_id;
-    if v_asleep and not v_later then
-      perform _qwf.wake(enqueue.queue, 1);
-    end if;
+  v_put := _qwf.insert_job(v_job, _qwf.next_position(), v_now);
+  -- with a key it may have waited, and a worker may sleep since
+  if (v_asleep or enqueue.key is not null) and not v_put.merged and v_put.run_at is null then
+    perform _qwf.wake(enqueue.queue, 1);
   end if;
-  perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task], coalesce(enqueue.project, ''))
+  perform _qwf.notice_unused(v_put.job_id, v_job) where v_put.kept = 'old args';
+  perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task], v_job.project)
   where not v_served;
-  return v_id;
+  return v_put.job_id;
 end $$;
 comment on function qwf.enqueue is
   'Enqueues a standalone job and returns its id. With a key it merges into the job of that key '
