@@ -20,6 +20,7 @@ from psycopg.types.json import Jsonb
 
 from support.definitions import PIPELINE, WORKFLOW
 from support.machine import workflows
+from support.pgtap import framed
 from support.servers import ROOT
 from support.tools import tool
 
@@ -166,7 +167,7 @@ def recorded(db: Connection) -> list[Verdict]:
         db.execute(RECORD.format(kind))
     for file in sorted((ROOT / "sql/tests").glob("register_*/*.sql")):
         if file.stem not in LARGE:
-            db.execute(file.read_text("utf-8"))
+            db.execute(framed(file.read_text("utf-8")))
     return [*found.values()]
 
 

@@ -24,6 +24,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from pytest_postgresql.executors import NoopExecutor
 
 from qwf_agent import embedded
+from support.pgtap import framed
 from support.servers import DEBIAN, ROOT, Janitor, deployed, own_server
 from support.thorough import THOROUGH
 
@@ -150,7 +151,7 @@ def missing(name: str) -> Any:
 @pytest.mark.parametrize("pgtap_server", SERVERS[:1], indirect=True)
 @pytest.mark.parametrize("file", [case(file) for file in FILES])
 def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection[Any]) -> None:
-    problems = fault(session, file.read_text(encoding="utf-8"))
+    problems = fault(session, framed(file.read_text(encoding="utf-8")))
     assert not problems, "\n".join([str(file), *problems])
 
 
@@ -221,6 +222,21 @@ def judge(lines: list[str]) -> list[str]:
 )
 def test_the_runner_sees_what_is_wrong(lines: list[str], wrong: int) -> None:
     assert len(judge(lines)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("head", "plan"),
+    [
+        ("", "plan(1)"),
+        ("-- Why.\n", "plan(1)"),
+        ("-- 7 tests\n-- Why.\n", "plan(7)"),
+        ("-- any number of tests\n", "no_plan()"),
+    ],
+)
+def test_the_first_line_of_a_file_says_how_many_tests_it_has(head: str, plan: str) -> None:
+    script = framed(f"{head}select pass('it does');\n")
+    assert script.startswith(f"begin; select * from {plan};\n")
+    assert script.endswith(";\n\nselect * from finish();\nrollback;\n")
 
 
 PASSES = "begin; select plan(1); select pass('it does'); select * from finish(); rollback;"

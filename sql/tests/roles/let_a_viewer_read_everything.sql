@@ -1,8 +1,9 @@
 begin;
+select * from no_plan();
+
 create temp table views as
 select format('select * from qwf.%I', v.viewname) as query
 from pg_views v where v.schemaname = 'qwf';
-select plan(3 + (select 2 * count(*)::int from views));
 
 select is_empty($$
   select a.attrelid::regclass, a.attname
