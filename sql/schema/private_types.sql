@@ -145,10 +145,11 @@ comment on type _qwf.report_terms is
   'max_detail: how many bytes an ordinary report may have.';
 
 create type _qwf.transition as (
-  status qwf.job_status, failures int, losses int, wait double precision, front boolean,
-  error text);
+  status qwf.job_status, outcome text, failures int, losses int, wait double precision,
+  front boolean, error text, begun boolean);
 comment on type _qwf.transition is
-  'State a job goes to when an attempt ends, and what the attempt costs of its budgets.';
+  'State a job goes to when an attempt ends, and what the attempt costs of its budgets. outcome: '
+  'as what it counts.';
 
 create type _qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
@@ -161,18 +162,9 @@ comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and w
 create type _qwf.job_key as (project text, task text, key text);
 comment on type _qwf.job_key is 'The columns that must be unique of a standalone job.';
 
-create type _qwf.held as (
-  "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,
-  claimed_by text, queued_at timestamptz, claimed_at timestamptz, limit_by text, run_if text,
-  parent_id bigint, on_failure text, failures int, losses int, max_attempts int, max_losses int,
-  backoff jsonb, once boolean, token uuid, outcome text, output jsonb, error text, detail jsonb,
-  begun boolean);
-comment on type _qwf.held is
-  'A locked running job, the ctid of its row, and what is reported about its attempt.';
-
 create type _qwf.ended as (
   id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int,
-  worker text, outcome text, detail jsonb);
+  worker text, token uuid, outcome text, detail jsonb);
 comment on type _qwf.ended is
   'A job whose attempt has just ended, with what was reported about it.';
 

@@ -15,7 +15,7 @@ BUGS = {
         "j.id = r.job_id and j.token is not null",
     ),
     "what may have run is tried again": (
-        "_qwf.may_have_run",
+        "_qwf.transition",
         "when 'lost' then true",
         "when 'lost' then false",
     ),
@@ -26,8 +26,8 @@ BUGS = {
     ),
     "a release is counted": (
         "_qwf.transition",
-        "(p_outcome in ('lost', 'maybe_run'))::int",
-        "(p_outcome in ('lost', 'maybe_run', 'released'))::int",
+        "(o.outcome in ('lost', 'maybe_run'))::int",
+        "(o.outcome in ('lost', 'maybe_run', 'released'))::int",
     ),
     "skips do not cascade": (
         "_qwf.sort_events",
@@ -406,7 +406,7 @@ AT_MOST_ONCE_BUGS = {
         "elsif false and _qwf.should_stop",
     ),
     "test_what_has_begun_is_not_tried_again": (
-        "_qwf.may_have_run",
+        "_qwf.transition",
         "when 'lost' then true",
         "when 'lost' then false",
     ),

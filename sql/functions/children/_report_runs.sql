@@ -25,12 +25,11 @@ declare
   v_reports _qwf.report[];
   v_done _qwf.finished;
   v_in_line boolean;  -- null: none of them has a job
-  v_completed boolean;
 begin
-  select bool_or(r.depth = 0), bool_and(o.outcome = 'completed'),
+  select bool_or(r.depth = 0),
     array_agg((j.id, j.token, o.outcome, o.output, _qwf.clip(o.error, s.max_error_bytes),
       '{}')::_qwf.report order by j.id) filter (where j.id is not null)
-    into v_in_line, v_completed, v_reports
+    into v_in_line, v_reports
   from qwf.runs r
   join qwf.graphs g on g.id = r.graph_id
   cross join qwf.settings s
@@ -39,9 +38,7 @@ begin
   cross join lateral _qwf.run_outcome(r, g.outputs, s.max_value_bytes) o
   where r.id = any (p_runs) and r.parent_id is not null and r.finished_at is not null;
   if v_reports is not null then
-    v_done := case when v_completed and not v_in_line
-      then _qwf.end_attempts('{}', _qwf.complete_steps(v_reports, v_now))
-      else _qwf.end_attempts(v_reports) end;
+    v_done := _qwf.end_attempts(v_reports);
   end if;
   if v_in_line is not true then
     return v_done.pending is not null;  -- the usual case

@@ -9,27 +9,27 @@
 
 begin;
 
-create function _qwf.note_crash(p_held _qwf.held, p_now timestamptz) returns void
+create function _qwf.note_crash(p_job qwf.jobs, p_now timestamptz) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_hold interval := (select s.crash_hold from qwf.settings s);
   v_host text := coalesce(
-    (select w.host from qwf.workers w where w.id = p_held.claimed_by), p_held.claimed_by);
+    (select w.host from qwf.workers w where w.id = p_job.claimed_by), p_job.claimed_by);
   v_ends bigint := (
     select coalesce(sum(t.count), 0) from qwf.attempt_totals t
-    where t.queue = p_held.queue and t.task = p_held.task
+    where t.queue = p_job.queue and t.task = p_job.task
       and t.outcome not in ('lost', 'released', 'cancelled')
     ) + (
     select coalesce(sum(cardinality(c.runs)), 0) from qwf.attempt_counts c
-    where c.queue = p_held.queue and c.task = p_held.task
+    where c.queue = p_job.queue and c.task = p_job.task
       and c.outcome not in ('lost', 'released', 'cancelled'));
   v_task qwf.held_tasks;
   v_is_held boolean;
 begin
   insert into qwf.held_tasks as h (queue, task, hosts, crashes, other_ends, crashed_at)
-  values (p_held.queue, p_held.task, array[v_host], 1, v_ends, p_now)
+  values (p_job.queue, p_job.task, array[v_host], 1, v_ends, p_now)
   on conflict (queue, task) do update set (hosts, crashes, other_ends, crashed_at) = (
     select case when s.goes_on then array(
         select distinct u.host from unnest(h.hosts || v_host) u (host) order by u.host)
@@ -40,7 +40,7 @@ begin
   returning h.* into v_task;
   v_is_held := v_hold > '0 s' and case
     when v_task.until is not null
-      then (p_held.id, p_held.attempt) = (v_task.trial_job, v_task.trial_attempt)
+      then (p_job.id, p_job.attempt) = (v_task.trial_job, v_task.trial_attempt)
     else cardinality(v_task.hosts) > 1 or v_task.crashes > 3 and not exists (
       select from qwf.workers w cross join qwf.settings s
       where w.queue = v_task.queue and w.host <> v_host and w.stopped_at is null

@@ -6,7 +6,7 @@
 -- Raises: QW005 for anything but a list of objects, for an unknown key (an output under a mistyped
 --   key would be lost), for a field of the wrong type, for a report without a job or a known
 --   outcome, for a detail that is not an object, and for an output that a driver has quoted twice.
--- Called by: _finish_rest.
+-- Called by: _answer_reports, finish_many.
 
 begin;
 

@@ -5,7 +5,7 @@
 --   first 10000 are left out; the report is not lost. A later attempt on the same box replaces the
 --   list of that box; the lists of other boxes stay. A WARNING names unknown keys of the detail,
 --   and a wait of more than 366 days.
--- Called by: _write_reports.
+-- Called by: _end_attempts.
 
 begin;
 

@@ -7,9 +7,8 @@
 --   while fanning out never undoes the end of the job: the event waits in the outbox. Completion
 --   wins over a pending cancel request, which tick() deletes.
 --   Ordinary reports cost one statement, if their jobs all leave a row or all leave none. It writes
---   nothing if one report is not ordinary. What it did not end goes through _end_attempts. Each
---   job is found by id and token alone, whatever the statistics say: the token is null unless the
---   job is running.
+--   nothing if one report is not ordinary: then all go through _end_attempts. Each job is found by
+--   id and token alone, whatever the statistics say: the token is null unless the job is running.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers of queues that got work; workers whose bodies have to stop.
 
@@ -31,27 +30,24 @@ declare
   v_now timestamptz := qwf.now();
   v_is _qwf.report_terms;
   v_leaving bigint; v_jobs bigint;
-  v_ended _qwf.finished; v_is_done boolean;
+  v_done _qwf.finished;
 begin
-  select
-    array(select q.name from qwf.queues q where not q.keep_completed),
-    least(1000, s.max_value_bytes), least(4000, s.max_log_bytes)
-    into v_is
+  select array(select q.name from qwf.queues q where not q.keep_completed),
+    least(1000, s.max_value_bytes), least(4000, s.max_log_bytes) into v_is
   from qwf.settings s;
   begin
     if v_is.dropping <> '{}' then
-      select count(*) filter (where _qwf.leaves_no_row(j, v_is.dropping)), count(*)
+      select count(*) filter (where j.queue = any (v_is.dropping) and j.run_id is null
+          and not j.once), count(*)
         into v_leaving, v_jobs
-      from qwf.jobs j
+      from qwf.jobs j  -- that leave no row when they complete
       where j.id = any (array(
         select (r.value ->> 'job_id')::bigint
         from jsonb_array_elements(finish_many.reports) r));
     end if;
-    if v_leaving between 1 and v_jobs - 1 then
-      v_ended := null;  -- _finish_rest locks all of them by id
-    elsif v_leaving > 0 then
-      v_ended := _qwf.drop_completed(finish_many.reports, v_is, v_now);
-    else
+    if v_leaving > 0 and v_leaving = v_jobs then
+      v_done := _qwf.drop_completed(finish_many.reports, v_is, v_now);
+    elsif v_leaving > 0 is not true then  -- of a mix, _end_attempts locks all by id
       with report as materialized (
         select u.job_id, u.token, coalesce(u.output, '{}') as output,
           coalesce(u.detail, '{}') as detail,
@@ -90,29 +86,30 @@ begin
         count(*), array_agg(e.id), null,
         array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'),
         array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null),
-        null, array_agg(e.limit_place) filter (where e.limit_place is not null) into v_ended
+        null, array_agg(e.limit_place) filter (where e.limit_place is not null) into v_done
       from ended e;
     end if;
   exception
     when data_exception then
       perform _qwf.raise_malformed_report(finish_many.reports, p_if_malformed => true); raise;
   end;
-  v_is_done := v_ended.count = jsonb_array_length(finish_many.reports) and v_ended.keys is null
+  if coalesce(v_done.count, 0) = 0 then  -- not ordinary, or stale
+    v_done := _qwf.end_attempts(_qwf.read_reports(finish_many.reports));
+  elsif v_done.events is not null or v_done.keys is not null or v_done.places is not null
     -- now: a limit that was made meanwhile has given running jobs their slots
-    and (select true from qwf.limit_slots l where l.job_id is not null limit 1) is null;
-  if v_is_done and v_ended.events is not null then
-    v_ended.pending := _qwf.apply_where_free(v_ended.events);
-    v_ended.events := null;
+    or (select true from qwf.limit_slots l where l.job_id is not null limit 1)
+  then
+    v_done := _qwf.after_ends(v_done);
   end if;
-  if v_is_done and v_ended.pending is null then
-    if v_ended.places is not null then perform _qwf.wake_for_keys(v_ended.places); end if;
-    if v_ended.count = 1 then  -- one needs no statement
-      return next (v_ended.ids[1], 'ok', false)::qwf.report_verdict; return;
-    end if;
+  if v_done.count is distinct from jsonb_array_length(finish_many.reports)
+    or v_done.pending is not null
+  then
+    return query select * from _qwf.answer_reports(finish_many.reports, v_done);
+  elsif v_done.count = 1 then  -- one needs no statement
+    return next (v_done.ids[1], 'ok', false)::qwf.report_verdict;
+  else
     return query select (r.value ->> 'job_id')::bigint, 'ok', false
     from jsonb_array_elements(finish_many.reports) r;
-  else
-    return query select * from _qwf.finish_rest(finish_many.reports, v_ended);
   end if;
 end $$;
 comment on function qwf.finish_many is

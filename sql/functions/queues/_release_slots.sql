@@ -5,7 +5,7 @@
 --   of that name and count on the slot.
 -- Locks: the slots of these jobs.
 -- Notifies: sleepers of the queues where jobs wait for the slots.
--- Called by: _end_attempts.
+-- Called by: _after_ends.
 
 begin;
 

@@ -4,7 +4,7 @@
 --   the transaction commits: an error while applying rolls back to before the run locks, and the
 --   events wait for drain_outbox. Returns the runs for which something waits there.
 -- Locks: runs (by id) that are free, their outbox events, jobs of those runs.
--- Called by: _end_attempts, finish_many.
+-- Called by: _after_ends.
 
 begin;
 

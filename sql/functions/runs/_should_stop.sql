@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/runs/_should_stop
 -- Purpose: True when a running job should stop: someone asked for it, or the job is obsolete.
 -- Guarantees: Reads committed state; takes no lock.
--- Called by: _stop_children, _write_ended, heartbeat, progress.
+-- Called by: _stop_children, _write_ends, heartbeat, progress.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Returns the job that a token was made for.
 -- Guarantees: Inverse of _new_token; an invented token gives some id, but the row of that job has
 --   another token.
--- Called by: _finish_rest, _release_switched_off, _row_invariants, heartbeat.
+-- Called by: _answer_reports, _end_attempts, _release_switched_off, _row_invariants, heartbeat.
 
 begin;
 

@@ -8,7 +8,7 @@
 --   value from a table is decompressed first (by #>, which copies nothing else), as it can be a
 --   hundredth of its size. A deeper value could be stored, but a function that walks it could run
 --   out of stack, and so could clients.
--- Called by: _backoff_seconds, _check_json, _read_reports, _record_attempts, _record_unusual,
+-- Called by: _backoff_seconds, _check_json, _kept_detail, _read_reports, _record_unusual,
 --   _work_problems.
 
 begin;

@@ -2,7 +2,7 @@
 -- Purpose: Returns the end of a long text: the last lines of a log say most.
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; returns shorter text
 --   unchanged.
--- Called by: _record_attempts, report_log.
+-- Called by: _write_ends, report_log.
 
 begin;
 

@@ -4,7 +4,7 @@
 --   same row: a tick that saw it before can still delete it.
 -- Locks: expects the jobs, or their run, locked by the caller.
 -- Called by: _change_merged, _expand_map, _fail_unresolved, _insert_elements, _insert_job,
---   _insert_keyless, _open_node, _write_reports.
+--   _insert_keyless, _open_node, _end_attempts.
 
 begin;
 

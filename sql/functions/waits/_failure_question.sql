@@ -3,7 +3,7 @@
 -- Guarantees: p_maybe: the job runs at most once, and may have run. Who answers has_run completes
 --   it, with an output as {"has_run": {…}}; has_not retries it. Offers no retry if the job could
 --   not even start: its references would fail again.
--- Called by: _write_ended, _fail_unresolved, _expand_map, _insert_elements, _open_node.
+-- Called by: _write_ends, _fail_unresolved, _expand_map, _insert_elements, _open_node.
 
 begin;
 

@@ -4,7 +4,7 @@
 --   that failed: the end of the run tells. Every function that gives a job one of these states
 --   calls it: a trigger would cost every claim and every finish.
 -- Called by: _apply_answer, _expand_map, _expire_inputs, _fail_unresolved, _insert_elements,
---   _map_verdict, _next_turn, _open_node, _write_reports.
+--   _map_verdict, _next_turn, _open_node, _end_attempts.
 
 begin;
 

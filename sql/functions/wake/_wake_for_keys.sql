@@ -3,7 +3,7 @@
 -- Guarantees: Looks only at queues on which somebody sleeps, and at the first 4 bands of their
 --   lines.
 -- Notifies: as many sleepers of each such queue as there are keys, 16 at most.
--- Called by: _end_attempts, finish_many.
+-- Called by: _after_ends.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Spells who did something, for a text: `web, acting for ada`.
 -- Guarantees: The login comes first, in double quotes unless it is a plain name, so that no login
 --   reads like a login and a name.
--- Called by: _doctor_workers, _stop_children, _why_unfit, _write_ended, cancel_run.
+-- Called by: _doctor_workers, _stop_children, _why_unfit, _write_ends, cancel_run.
 
 begin;
 
