@@ -13,8 +13,15 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from support.machine.state import Diverged
-from support.machine.state_machine import Machine, Session, machine_of, prepare, retry_run
-from support.planted_bugs import BUGS, TURN_BUGS, UNDOING_BUGS, planted, put_in
+from support.machine.state_machine import (
+    Crashes,
+    Machine,
+    Session,
+    machine_of,
+    prepare,
+    retry_run,
+)
+from support.planted_bugs import BUGS, HOLD_BUGS, TURN_BUGS, UNDOING_BUGS, planted, put_in
 from support.servers import Server
 from support.thorough import THOROUGH
 
@@ -254,6 +261,24 @@ def refuse_and_name(machine: Machine) -> None:
         retry_run(main, run, "r")
     assert machine.model.runs[run].live
     machine.teardown()
+
+
+# A task is held back; then a person lets it go on: one job runs alone, and does well.
+HELD: list[tuple[str, dict[str, Any]]] = [
+    ("hold_back", {"task": "t"}),
+    ("resume_task", {"task": "t"}),
+    *(("chore", {"act": "tick"}), ("work", {**WORK[1], "count": 5}), ("chore", {"act": "tick"})),
+]
+
+
+@pytest.mark.parametrize("bug", [None, *HOLD_BUGS])
+def test_the_machine_finds_a_hold_that_is_wrong(place: Place, bug: str | None) -> None:
+    machine = machine_of(place.sessions, "loose", Crashes)
+    if bug is None:
+        act(machine, HELD)
+        return
+    with planted(place.dsn, *HOLD_BUGS[bug]), pytest.raises(Diverged):
+        act(machine, HELD)
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -594,6 +594,30 @@ UNDO_BUGS = {
 }
 
 
+# tasks that are held back, because they kill their process
+HOLD_BUGS = {
+    "the workers do not know what is held": (
+        "_qwf.spread_holds",
+        "and h.until is not null)",
+        "and false)",
+    ),
+    "the job that crashed stays first": (
+        "_qwf.is_held",
+        "p_reason = 'crashed' and",
+        "false and",
+    ),
+    "a hold does not end when its job has done well": (
+        "_qwf.try_held_tasks",
+        "or v_job.attempt >= v_task.trial_attempt)",
+        "or false)",
+    ),
+    "all jobs go on when the time is over": (
+        "_qwf.try_held_tasks",
+        "elsif v_task.until is null",
+        "elsif true",
+    ),
+}
+
 # Bugs, and the options of the histories that find them.
 CROSSING_BUGS = {
     "a job that has started supersedes itself": (

@@ -28,7 +28,8 @@ begin
     if v_task.until is null and v_task.crashed_at > v_now - interval '1 h'
       or v_task.until > v_now
       or v_job.status = 'running' and v_job.attempt = v_task.trial_attempt
-      or v_job.status = 'queued' and v_job.run_next and v_job.attempt < v_task.trial_attempt
+      or v_job.status = 'queued' and v_job.queue = v_task.queue and v_job.run_next
+        and v_job.attempt < v_task.trial_attempt
     then
       null;
     elsif v_task.until is null

@@ -1,5 +1,5 @@
 begin;
-select plan(32);
+select plan(33);
 
 select qwf_test.set_now('2030-01-01 12:00');
 create temp table box (name text, worker text);
@@ -66,6 +66,12 @@ select pg_temp.ends('killer');
 select is(pg_temp.state(), 'box-a,box-b,box-c 4 12:35', 'and again: four times');
 select throws_ok($$ select qwf.resume_queue('cpu', 'fine') $$, 'QW001', 'no such held task');
 select qwf.resume_queue('cpu', task => 'killer'), qwf.tick();
+select qwf.change_job(trial_job, queue => 'gpu') from qwf.held_tasks;
+select qwf.tick();
+select is((select j.queue from qwf.held_tasks h join qwf.jobs j on j.id = h.trial_job), 'cpu',
+  'who leaves the queue is not waited for');
+select qwf.change_job(id, queue => 'cpu') from qwf.jobs where queue = 'gpu';
+update qwf.jobs set run_next = false where id <> (select trial_job from qwf.held_tasks);
 select is(pg_temp.claims('box-b'), 'killer', 'a person resumes it: one job alone');
 select qwf.tick();
 select is(pg_temp.claims('box-a'), null, 'the others wait for it');

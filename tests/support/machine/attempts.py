@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from support.machine.state import ATTEMPTS, AVOID, BACKOFF, LEASE, LOSSES, Job, Json, Report, State
+from support.machine.holds import Holds
+from support.machine.state import ATTEMPTS, AVOID, BACKOFF, LEASE, LOSSES, Job, Json, Report
 from support.machine.workflows import ENGINE
 
 
-class Attempts(State):
+class Attempts(Holds):
     """Attempts go on, and end."""
 
     def heartbeat(
@@ -92,6 +93,9 @@ class Attempts(State):
             first = all(job is not other for other, _, _ in ended)
             if job is not None and job.token == report.token and first:
                 ended.append((job, report.taken(), self._stopped(job)))
+        for job, report, _ in ended:
+            if (report.outcome, report.reason) == ("lost", "crashed"):
+                self.note_crash(job)
         events: dict[int, list[tuple[int, str]]] = {}
         for job, report, stopped in ended:
             self._end_attempt(job, report, stopped)
@@ -109,6 +113,8 @@ class Attempts(State):
         self.runs_due = self.runs_due or (job.queue == ENGINE and job.node.limit is not None)
         job.attempts.append(report.outcome)
         outcome = report.outcome
+        if outcome not in ("lost", "released", "cancelled"):
+            self._count_end(job)
         job.failures += outcome in ("error", "tempfail", "fatal")
         maybe = job.begun is True and outcome in ("lost", "released")
         job.losses += outcome == "lost" or maybe
@@ -129,7 +135,8 @@ class Attempts(State):
         elif final or self._spent(job, outcome):
             self._fail(job)
         elif outcome in ("lost", "released"):
-            self._queue(job, front=True)
+            held = report.reason == "crashed" and self.is_held((str(job.queue), job.task))
+            self._queue(job, front=not held)
         else:
             waits = job.node.backoff or BACKOFF[outcome]
             wait = waits[min(job.failures, len(waits)) - 1]

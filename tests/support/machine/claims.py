@@ -68,6 +68,7 @@ class Claims(State):
                 inputs = self._resolved(job)
             except reference_model.ReferenceFault:
                 job.attempts.append("fatal")
+                self._count_end(job)
                 self._fail(job)
                 job.stuck = job.status == "awaiting_input"
                 assert job.run is not None

@@ -58,6 +58,8 @@ class Model(
                 self.runs[run_id] = run
             elif run_id in self.runs:
                 self.runs[run_id].pending += run.pending[seen:]
+        for of, count in after.ends.items():
+            self.ends[of] = self.ends.get(of, 0) + count - before.ends.get(of, 0)
         for token, report in after.reports.items():
             if token not in before.reports:
                 self.reports[token] = report

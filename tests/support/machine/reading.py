@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from support.machine.engine_model import Model
-from support.machine.state import require
+from support.machine.state import Job, require
 from support.machine.workflows import ENGINE, expand
 
 SILENT = """
@@ -26,7 +26,8 @@ def compare(rows: Rows, model: Model) -> None:
     depth = "select queue, queued, scheduled, running, workers from qwf.queue_overview"
     wanted = []
     for queue in ("cpu", "default", "gpu", "llm"):
-        states = [job.status for job in jobs if job.queue == queue]
+        held = [job for job in jobs if is_held(model, job) and not job.run_next]
+        states = [job.status for job in jobs if job.queue == queue and job not in held]
         counts = [states.count(status) for status in ("queued", "scheduled", "running")]
         wanted.append((queue, *counts, len(model.live_workers(queue))))
     same("queue_overview", rows(depth), wanted)
@@ -61,8 +62,12 @@ def unassignable(model: Model) -> list[Any]:
         for job in model.jobs.values()
         if job.status == "queued"
         and job.queue != ENGINE
-        and not any(w.could_run(job) for w in model.live_workers(job.queue))
+        and not any(w.suits(job) for w in model.live_workers(job.queue))
     ]
+
+
+def is_held(model: Model, job: Job) -> bool:
+    return job.status == "queued" and model.is_held((str(job.queue), job.task))
 
 
 def progress_of(model: Model, run_id: int) -> tuple[int, ...]:

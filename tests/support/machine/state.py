@@ -79,6 +79,7 @@ class Report:
     outcome: str
     output: Json = None
     error: str | None = None
+    reason: str | None = None
 
     def taken(self) -> Report:
         """As it is remembered: only what completed has an output."""
@@ -104,6 +105,7 @@ class Worker:
     stopped: bool = False
     slots: int = 1
     writes_begun: bool = False
+    held: frozenset[str] = field(default=frozenset(), compare=False)  # tasks that are held back
 
     def is_better(self, other: Worker) -> bool:
         """Return True if a packed queue prefers it."""
@@ -111,6 +113,9 @@ class Worker:
         return mine > other_s or (mine == other_s and self.host < other.host)
 
     def could_run(self, job: Job) -> bool:
+        return (job.run_next or job.task not in self.held) and self.suits(job)
+
+    def suits(self, job: Job) -> bool:
         node = job.node
         return (
             (self.tasks is None or job.task in self.tasks)
@@ -118,6 +123,19 @@ class Worker:
             and (node.vram is None or self.vram is None or node.vram <= self.vram)
             and node.requires.items() <= self.labels.items()
         )
+
+
+@dataclass
+class Crashed:
+    """A task that has killed its process, and has not ended in another way since."""
+
+    hosts: set[str]
+    crashes: int
+    ends: int  # how many attempts had ended in another way
+    at: datetime
+    until: datetime | None = None  # it is held back; then one job runs alone
+    holds: int = 0
+    trial: tuple[int, int] | None = None  # that job, and its attempt
 
 
 @dataclass
@@ -228,6 +246,9 @@ class State:
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
     starts: list[tuple[str, datetime]] = field(default_factory=list)  # of limits with a rate
     workers: dict[str, Worker] = field(default_factory=dict)  # by id
+    crashed: dict[tuple[str, str], Crashed] = field(default_factory=dict)  # by queue and task
+    # how many attempts of a task have ended in another way than by a loss or a release
+    ends: dict[tuple[str, str], int] = field(default_factory=dict)
     off: dict[str, datetime | None] = field(default_factory=dict)  # hosts, until when
     hard: set[str] = field(default_factory=set)  # those whose bodies are to stop at once
     queued: int = 0  # how many jobs have become queued
@@ -330,6 +351,10 @@ class State:
             if job.output is not None or job.status in ("completed", "failed", "cancelled"):
                 outputs[name] = job.output  # of what was let go: null
         return {**outputs, "$context": run.context}
+
+    def _count_end(self, job: Job) -> None:
+        of = str(job.queue), job.task
+        self.ends[of] = self.ends.get(of, 0) + 1
 
     def _holder(self, token: str) -> Job | None:
         return next((job for job in self.jobs.values() if job.token == token), None)

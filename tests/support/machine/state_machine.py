@@ -61,7 +61,7 @@ TABLES = (
     *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"),
     *("waits", "signals", "checkpoints", "attempt_series"),
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
-    *("host_minutes", "queue_minutes"),
+    *("host_minutes", "queue_minutes", "held_tasks"),
 )
 CREATE_LIMIT = "select qwf.create_limit(%s, %s, %s, %s::interval, keyed => %s)"
 
@@ -119,6 +119,14 @@ from qwf.workers w
 union all
 select l.name, l.max_running::text, null, null, null from qwf.limits l
 """
+HELD = """
+select h.queue, h.task, h.hosts, h.crashes, h.crashed_at, h.until, h.holds, h.trial_job,
+  h.trial_attempt,
+  array(select w.id from qwf.workers w where w.queue = h.queue and h.task = any (w.held_tasks)
+    order by w.id)
+from qwf.held_tasks h order by h.queue, h.task
+"""
+TRIALS = "select queue, task, trial_job, trial_attempt from qwf.held_tasks"
 EVENTS = """
 select o.run_id, coalesce(o.job_id, 0), o.kind from qwf.outbox o where o.poisoned_at is null
 """
@@ -161,8 +169,8 @@ class Session:
         model = self.model
         self.name_made()
         with self.conn.pipeline():  # one round trip
-            cursors = [self.conn.execute(q) for q in (JOBS, RUNS, FLEET, EVENTS, BROKEN)]
-        jobs, runs, fleet, events, broken = (cursor.fetchall() for cursor in cursors)
+            cursors = [self.conn.execute(q) for q in (JOBS, RUNS, FLEET, HELD, EVENTS, BROKEN)]
+        jobs, runs, fleet, held, events, broken = (cursor.fetchall() for cursor in cursors)
         found = {row[0]: row for row in jobs}
         require(set(found) == set(model.jobs), "jobs there are", set(found), set(model.jobs))
         for job_id, row in found.items():
@@ -212,6 +220,14 @@ class Session:
         limits = {**model.limits, **({"queue:cpu": model.room} if model.room else {})}
         wanted_fleet |= {(name, str(count), None, None, None) for name, count in limits.items()}
         require(set(fleet) == wanted_fleet, "workers and limits are", fleet, wanted_fleet)
+        wanted_held = [
+            (
+                *of, sorted(c.hosts), c.crashes, c.at, c.until, c.holds, *(c.trial or (None, None)),
+                sorted(n for n, w in model.workers.items() if of[0] == "cpu" and of[1] in w.held),
+            )
+            for of, c in sorted(model.crashed.items())
+        ]  # fmt: skip
+        require(held == wanted_held, "tasks that have crashed are", held, wanted_held)
         wanted_events = sorted((r.id, *e) for r in model.runs.values() for e in r.pending)
         require(sorted(events) == wanted_events, "events are, are to be", events, wanted_events)
         require(not broken, "an invariant is violated", broken)
@@ -969,6 +985,67 @@ class Machine(RuleBasedStateMachine):
         raise Diverged(f"it does not end: {self.model}")
 
 
+class Crashes(Machine):
+    """Sequences in which tasks kill the process in which they run."""
+
+    @precondition(lambda self: self.jobs("queued") and not self.opened)
+    @rule(host=st.sampled_from(HOSTS), info=numbers, count=st.sampled_from([1, 1, 2]))
+    def crash(self, host: str, info: int, count: int) -> None:
+        """What a box has claimed kills its process."""
+        with self.step() as main:
+            worker = self._registered(host, pick(INFO, info)) if info % 4 else WORKERS[0]
+            self._die(main, claim(main, worker, count))
+
+    @precondition(lambda self: self.held() and not self.opened)
+    @rule(some=st.lists(numbers, min_size=1, max_size=3))
+    def die(self, some: list[int]) -> None:
+        """What runs kills its process."""
+        with self.step() as main:
+            held = self.held()
+            self._die(main, list(dict.fromkeys(pick(held, n) for n in some)))
+
+    def _die(self, main: Session, jobs: list[int]) -> None:
+        told = [self._report(job_id, "lost", None) for job_id in jobs]
+        finish(main, [replace(report, reason="crashed") for report in told])
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self._contended())
+    @rule(task=st.sampled_from(["t", "u"]))
+    def hold_back(self, task: str) -> None:
+        """Jobs of a task come, and kill their process on two boxes."""
+        with self.step() as main:
+            for _ in range(2):
+                enqueue(main, Node(task, ()), 50)
+            main.model.turn += 1
+            for host in HOSTS:
+                worker = self._registered(host, {})
+                self._die(main, claim(main, worker, 1))
+                main.model.turn += 1
+            claim(main, worker, 1)
+
+    @rule(task=st.sampled_from(["t", "u", "e", "none"]))
+    def resume_task(self, task: str) -> None:
+        with self.step() as main:
+            resume_task(main, task)
+
+    @precondition(lambda self: self.model.crashed)
+    @rule(ticks=st.sampled_from([0, 1, 1, 2]))
+    def wait_out(self, ticks: int) -> None:
+        """The first hold is over."""
+        with self.step() as main:
+            until = [one.until for one in main.model.crashed.values() if one.until]
+            self._set_now(max(min(until, default=main.model.now), main.model.now))
+            for _ in range(ticks):
+                main.model.turn += 1
+                tick(main)
+
+    def _everything_ends(self) -> None:
+        """A person lets every task go on; nothing crashes any more."""
+        for queue, task in self.model.crashed:
+            with self.step() as main:
+                resume_task(main, task, queue)
+        super()._everything_ends()
+
+
 # What both sessions do: call the function, tell the model, compare the answers.
 
 
@@ -1096,6 +1173,7 @@ def _report(s: Session, jam: bool, query: str, reports: list[Report], *more: Any
             "outcome": r.outcome,
             "output": r.output,
             "error": r.error,
+            "detail": {"reason": r.reason} if r.reason else None,
         }
         for r in reports
     ]
@@ -1179,11 +1257,20 @@ def pause(s: Session, queue: str, paused: bool) -> None:
     require(got == wanted, f"{function} answers", got, wanted)
 
 
+def resume_task(s: Session, task: str, queue: str = "cpu") -> None:
+    got = s.one("select qwf.resume_queue(%s, %s)::text", queue, task) or None
+    wanted = s.model.resume_task(queue, task)
+    require(got == wanted, "resume_queue answers", got, wanted)
+
+
 def register_worker(s: Session, host: str, info: Json) -> str:
     """The id of the worker."""
     name = str(s.one("select qwf.register_worker(%s, 'cpu', %s)", host, Jsonb(info)))
     require(name not in s.model.workers, "the id of a worker is new", name)
     s.model.workers[name] = worker_saying(host, s.model.now, info)
+    if s.model.crashed:
+        s.model.free_tasks("cpu", info.get("tasks", []))
+        s.model.spread_holds("cpu")
     return name
 
 
@@ -1232,6 +1319,7 @@ def reclaim(s: Session) -> None:
 
 def tick(s: Session) -> None:
     done = s.one("select qwf.tick()")
+    chosen = s.rows(TRIALS) if s.model.crashed else []
     require(done["ran"] and "errors" not in done, "a tick runs", done)
     model = s.model
     wanted = {"reclaimed": len(model.reclaim())}
@@ -1239,6 +1327,12 @@ def tick(s: Session) -> None:
     wanted["promoted"] = model.promote_due()
     model.turn += 1
     model.serve_runs()
+    model.try_held_tasks(
+        {
+            (queue, task): None if trial[0] is None else (trial[0], trial[1])
+            for queue, task, *trial in chosen
+        }
+    )
     wanted["cancelled"] = model.settle_requests()
     model.turn += 1
     wanted["expired"] = model.expire_jobs() + model.expire_inputs()
@@ -1257,17 +1351,22 @@ def tick(s: Session) -> None:
     require(done == wanted, "tick answers", done, wanted)
 
 
-def machine_on(dsn: str, workflow: str | None = None) -> type[Machine]:
+def machine_on(
+    dsn: str, workflow: str | None = None, kind: type[Machine] = Machine
+) -> type[Machine]:
     """The machine for a database that is prepared; with a workflow, all runs are of that."""
-    return machine_of((Session(dsn), Session(dsn)), workflow)
+    return machine_of((Session(dsn), Session(dsn)), workflow, kind)
 
 
-def machine_of(sessions: tuple[Session, Session], workflow: str | None = None) -> type[Machine]:
+def machine_of(
+    sessions: tuple[Session, Session], workflow: str | None = None, kind: type[Machine] = Machine
+) -> type[Machine]:
     """The machine for two sessions on such a database."""
 
-    class On(Machine):
+    class On(kind):  # type: ignore[misc, valid-type]
         main, other = sessions
         workflows = (workflow,) if workflow else Machine.workflows
+        steps = 0
 
     On.__name__ = "Machine"
     On.__qualname__ = "Machine"
