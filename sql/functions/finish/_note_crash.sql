@@ -4,7 +4,7 @@
 -- Guarantees: What the task does elsewhere counts: an attempt that ended in another way begins the
 --   count again, and so does an hour. Each hold that follows on a crash of the trial is twice as
 --   long, up to an hour. An event tells of each.
--- Locks: the row of held_tasks, then the workers; the caller has locked the job.
+-- Locks: the row of held_tasks, then the workers that are free; the caller has locked the job.
 -- Called by: _weigh_outcomes.
 
 begin;
@@ -54,7 +54,7 @@ begin
     holds = h.holds + 1, trial_job = null, trial_attempt = null
   where h.queue = v_task.queue and h.task = v_task.task
   returning h.* into v_task;
-  perform _qwf.spread_holds(v_task.queue);
+  perform _qwf.spread_holds();
   insert into _qwf.event_log (at, kind, subject, names, detail)
   values (p_now, 'task_held', v_task.task,
     jsonb_build_object('task', v_task.task, 'queue', v_task.queue),

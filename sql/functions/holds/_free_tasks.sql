@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/holds/_free_tasks
 -- Purpose: Ends the time for which tasks of a queue are held back: the next tick lets one job of
 --   each run alone. Returns how many these are.
--- Locks: the rows of held_tasks.
+-- Locks: the rows of held_tasks, by task.
 -- Called by: register_worker, resume_queue, update_worker.
 
 begin;
@@ -15,7 +15,11 @@ declare
   v_count int;
 begin
   update qwf.held_tasks h set until = least(h.until, v_now)
-  where h.queue = p_queue and h.task = any (p_tasks) and h.until is not null;
+  from (
+    select l.queue, l.task from qwf.held_tasks l
+    where l.queue = p_queue and l.task = any (p_tasks) and l.until is not null
+    order by l.task for no key update) held
+  where h.queue = held.queue and h.task = held.task;
   get diagnostics v_count = row_count;
   return v_count;
 end $$;

@@ -1,28 +1,29 @@
 -- Deploy qwf:functions/holds/_spread_holds
--- Purpose: Writes into the workers of a queue which tasks are held back there: claim reads their
+-- Purpose: Writes into the workers which tasks are held back on their queues: claim reads their
 --   rows anyway.
--- Locks: the workers, by id.
+-- Guarantees: Never waits: the caller holds rows of held_tasks, and a transaction that holds the
+--   row of a worker may report a crash next. The next tick tells a worker that was locked.
+-- Locks: the workers that are free, by id.
 -- Called by: _note_crash, _try_held_tasks, register_worker.
 
 begin;
 
-create function _qwf.spread_holds(p_queue text) returns void
-language plpgsql
+create function _qwf.spread_holds() returns void
+language sql
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_tasks text[] := (
-    select array_agg(h.task order by h.task) from qwf.held_tasks h
-    where h.queue = p_queue and h.until is not null);
-begin
-  update qwf.workers w set held_tasks = v_tasks
+  update qwf.workers w set held_tasks = free.held
   from (
-    select l.id from qwf.workers l
-    where l.queue = p_queue and l.stopped_at is null and l.held_tasks is distinct from v_tasks
+    select l.id, t.held
+    from qwf.workers l
+    left join (
+      select h.queue, array_agg(h.task order by h.task) as held
+      from qwf.held_tasks h where h.until is not null group by h.queue) t on t.queue = l.queue
+    where l.stopped_at is null and l.held_tasks is distinct from t.held
     order by l.id
-    for no key update
-  ) locked
-  where w.id = locked.id;
-end $$;
+    for no key update of l skip locked
+  ) free
+  where w.id = free.id
+$$;
 
 commit;

@@ -56,6 +56,9 @@ begin
     else
       return next coalesce(_qwf.why_asleep(v_job), format('it has ended: %s%s', v_job.status,
         coalesce(', ' || _qwf.error_line(v_job.last_error), '')));
+      if v_job.begun and v_job.last_error ~ '(^|; )it may have run' then
+        return next 'look whether it did, and if it did not: qwf retry job ' || v_job.id;
+      end if;
   end case;
 end $$;
 comment on function qwf.why_not is

@@ -5,7 +5,7 @@
 --   those of a held task come there, as the others are taken. Forgets after an hour a task that has
 --   crashed and is not held. Workers that have registered meanwhile learn what is held. Returns how
 --   many holds have ended.
--- Locks: the rows of held_tasks and the job, if nobody else has locked them; then the workers.
+-- Locks: the rows of held_tasks, the job and the workers, if nobody else has locked them.
 -- Notifies: sleepers of the queue.
 -- Called by: _tick_part.
 
@@ -14,12 +14,14 @@ begin;
 create function _qwf.try_held_tasks() returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
   v_task qwf.held_tasks;
   v_job qwf.jobs;
-  v_count int := 0;
+  v_back text[] := '{}';  -- queues of tasks that are not held any more
 begin
   for v_task in
     select h.* from qwf.held_tasks h order by h.queue, h.task for update skip locked
@@ -38,23 +40,38 @@ begin
     then
       delete from qwf.held_tasks h where h.queue = v_task.queue and h.task = v_task.task;
       if v_task.until is not null then
-        v_count := v_count + 1;
+        v_back := v_back || v_task.queue;
         insert into _qwf.event_log (at, kind, subject, names, detail)
         values (v_now, 'task_back', v_task.task,
           jsonb_build_object('task', v_task.task, 'queue', v_task.queue),
           jsonb_build_object('queue', v_task.queue, 'hosts', v_task.hosts));
-        perform _qwf.spread_holds(v_task.queue), _qwf.wake(v_task.queue, 16);
       end if;
     else
-      v_job := _qwf.first_of_task(v_task.queue, v_task.task);
+      select j.* into v_job
+      from qwf.jobs j
+      where j.status = 'queued' and j.task = v_task.task and j.id = any (array(
+        select h.id from (
+          (select q.id, q.task, q.priority, q.position from qwf.jobs q
+          where q.queue = v_task.queue and q.status = 'queued' and q.limit_by is null
+          order by q.run_next desc, q.priority, q.position limit 10000)
+          union all
+          (select q.id, q.task, q.priority, q.position from qwf.jobs q
+          where q.queue = v_task.queue and q.status = 'queued' and q.limit_by is not null
+          limit 10000)
+        ) h
+        where h.task = v_task.task
+        order by h.priority, h.position limit 100))
+      order by j.priority, j.position
+      limit 1 for no key update skip locked;
       update qwf.jobs j set run_next = true where j.id = v_job.id;
       update qwf.held_tasks h set trial_job = v_job.id, trial_attempt = v_job.attempt + 1
       where h.queue = v_task.queue and h.task = v_task.task;
       perform _qwf.wake(v_task.queue, 1) where v_job.id is not null;
     end if;
-    perform _qwf.spread_holds(v_task.queue) where v_task.until is not null;
   end loop;
-  return v_count;
+  perform _qwf.spread_holds();
+  perform _qwf.wake(b.queue, 16) from unnest(v_back) b (queue);
+  return cardinality(v_back);
 end $$;
 
 commit;

@@ -59,7 +59,7 @@ begin
     vram_mb int, labels jsonb, rank int, project text, out_root text,
     servers jsonb, cards text[], task_options jsonb, follows_orders boolean,
     writes_begun boolean);
-  perform _qwf.free_tasks(w.queue, w.tasks), _qwf.spread_holds(w.queue)
+  perform _qwf.free_tasks(w.queue, w.tasks), _qwf.spread_holds()
   from qwf.workers w
   where w.id = v_id and exists (select from qwf.held_tasks h where h.queue = w.queue);
   perform _qwf.warn_of_same_cards(v_id, v_now);

@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 create temp table w as
 select t.task, qwf.register_worker('box-' || t.task, 'cpu', '{"writes_begun": true}') as id
@@ -22,6 +22,8 @@ select is(pg_temp.says('off'), 'failed: it may have run: the worker', 'its worke
 select qwf_test.travel('1 hour');
 select _qwf.reclaim();
 select is(pg_temp.says('lapsed'), 'failed: it may have run: lease of worker', 'its lease lapses');
+select is((select array_agg(w) from qwf.why_not(qwf_test.job('lapsed')) w) [2],
+  'look whether it did, and if it did not: qwf retry job ' || qwf_test.job('lapsed'), 'what to do');
 
 select qwf.enqueue('cancelled', queue => 'cpu', at_most_once => true);
 select qwf.claim('cpu', 'another');
