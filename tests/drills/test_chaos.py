@@ -13,7 +13,7 @@ from typing import Any
 
 from support.chaos.faults import KINDS
 from support.chaos.oracle import CHECKS, REFUND, Evidence
-from support.chaos.place import DURABLE, place
+from support.chaos.place import BOXES, DURABLE, place
 from support.chaos.plan import OFTEN, plan
 from support.chaos.report import lines
 from support.chaos.run import Result, possible, run
@@ -26,14 +26,15 @@ GAP_S = (0.05, 0.3)
 
 @contextlib.contextmanager
 def struck(
-    server: Any, dsn: str, home: Path, kinds: Sequence[str] = (), most: int | None = None
-) -> Iterator[Result]:
+    server: Any, dsn: str, home: Path, kinds: Sequence[str] = (), most: int | None = None,
+    gap_s: tuple[float, float] = GAP_S,
+) -> Iterator[Result]:  # fmt: skip
     """A short run: each kind once, or so many faults. Its files live as long as the context."""
     with small_disk(home / "out", "24m") as disk, place(server, dsn, home, out_disk=disk) as at:
         chosen = kinds or possible(at)
         yield run(
             at, seconds=PATIENCE_S, seed=5, say=print, kinds=chosen, most=most or len(chosen),
-            gap_s=GAP_S,
+            gap_s=gap_s,
         )  # fmt: skip
 
 
@@ -64,6 +65,17 @@ def test_the_oracle_notices_a_finish_that_does_not_check_its_token(
         said = "\n".join(lines(found, tmp_path / "faults.log"))
     assert "forged" in said
     assert f"seed {found.seed}" in said
+
+
+def test_a_task_that_kills_its_process_is_held_and_nobody_else(
+    server: Any, dsn: str, tmp_path: Path
+) -> None:
+    """The first fault lasts until the second."""
+    with struck(server, dsn, tmp_path, ["task deadly"], 2, gap_s=(6.0, 6.5)) as result:
+        assert {name: wrong for name, wrong in result.broken.items() if wrong} == {}
+        assert result.evidence.held > 0
+        logs = [(tmp_path / f"{box}.log").read_text() for box in BOXES]
+        assert not any("for five minutes" in log for log in logs)  # neither a box nor a task
 
 
 def test_a_seed_gives_the_same_plan() -> None:
@@ -253,6 +265,13 @@ def stop_too_many(evidence: Evidence) -> None:
     row["output"] = [None] * len(row["output"])
 
 
+def never_hold(evidence: Evidence) -> None:
+    evidence.held = 0
+    for box in ("box-a", "box-b"):
+        row = {"job_id": evidence.deadly[0]["jobs"][0], "worker": f"{box}:default:1"}
+        evidence.attempts.append({**row, "attempt": 99, "outcome": "lost", "reason": "crashed"})
+
+
 CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     "no body that runs at most once began twice": [send_twice],
     "every acknowledged job and run is there": [lose_a_job],
@@ -273,6 +292,7 @@ CHANGED: dict[str, list[Callable[[Evidence], None]]] = {
     ],
     "bodies of a job overlap only after its lease lapsed": [begin_while_it_runs],
     "losses and failures are those of the attempts": [lose_once_more],
+    "a task that kills its process on two boxes is held": [never_hold],
     "a limit holds": [run_three_of_a_limit],
     "the last acknowledged edit of a document has run": [forget_the_last_edit],
     "a body that saved goes on from there": [begin_from_the_start],

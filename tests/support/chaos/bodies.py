@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import time
 import uuid
 from pathlib import Path
@@ -61,6 +62,15 @@ class Body:
 def work(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
     body = Body(job)
     time.sleep(seconds)
+    return body.ends()
+
+
+@app.task()
+def killer(job: Job = FROM_AGENT) -> dict[str, Any]:
+    """Kills its process, on every box, until somebody mends it."""
+    body = Body(job)
+    if (HOME / "kill").exists():
+        os.kill(os.getpid(), signal.SIGKILL)
     return body.ends()
 
 

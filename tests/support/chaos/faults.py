@@ -26,6 +26,11 @@ from support.proxy import Proxy
 Mend = Callable[[], None]
 SESSIONS = "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> %s"
 TABLES = ("jobs", "runs", "outbox", "workers", "job_attempts", "limit_slots", "queues")
+DEADLY = """
+select qwf.enqueue('killer', queue => 'default', priority => 10, labels => %s,
+  max_attempts => 10000) as id
+from generate_series(1, 2)
+"""
 CLOCK = """
 create or replace function qwf.now() returns timestamptz
 language sql volatile
@@ -91,6 +96,23 @@ def kill_child(scene: Scene) -> Struck | None:
 def stop_child(scene: Scene) -> Struck | None:
     """SIGSTOP of a child: its body runs into the timeout."""
     return _hit_child(scene, signal.SIGSTOP)
+
+
+def deadly_task(scene: Scene) -> Struck:
+    """A task kills its process on every box, until it is mended and a person lets it go on."""
+    place, lasts = scene.place, scene.dice.uniform(3.0, 6.0)
+    deadly, label = place.home / "kill", f"deadly {scene.dice.getrandbits(32):x}"
+    deadly.touch()
+    jobs = [row["id"] for row in place.ask(DEADLY, json.dumps({"made": label}))]
+    for job in jobs:
+        place.note("acknowledged", kind="job", id=job, key=None, task="killer", label=label)
+    place.note("deadly", jobs=jobs)
+
+    def mend() -> None:
+        deadly.unlink()
+        place.resume_tasks()
+
+    return Struck(f"jobs {jobs}, for {lasts:.1f} s", mend, lasts)
 
 
 def _hit_child(scene: Scene, number: int) -> Struck | None:
@@ -420,6 +442,7 @@ KINDS: dict[str, Fault] = {
     "agent stopped": stop_agent,
     "child killed": kill_child,
     "child stopped": stop_child,
+    "task deadly": deadly_task,
     "helper killed": kill_helper,
     "connections cut": cut_connections,
     "connections frozen": freeze_connections,

@@ -79,6 +79,7 @@ WORKFLOW = {
 SETTINGS = {
     "lease": "3 s", "heartbeat": "1 s", "poll": "0.5 s", "tick": "0.5 s", "timeout": "8 s",
     "cancel_grace": "1 s", "stop_grace": "4 s", "worker_stale": "5 s", "avoid_host": "1 s",
+    "crash_hold": "1 s",
     "max_losses": 1000, "transient_backoff": [0.2, 0.5], "error_backoff": [0.2, 0.5],
 }  # fmt: skip
 ENQUEUE = """

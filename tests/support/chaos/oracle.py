@@ -18,6 +18,9 @@ OVER = ("cancelled", "skipped", "failed")
 EVENTS = """
 select seq, kind, run_id, job_id, detail ->> 'status' as status from qwf.events order by seq
 """
+HELD = """
+select count(*) as n from qwf.events where kind = 'task_held' and subject = 'killer'
+"""
 CHARGE, REFUND = "parts/charge", "parts/refund"
 LINE = 64  # bytes, of bodies.py, which only agents can import
 STARTS_S = 2.0  # a child may still be starting when its job is claimed
@@ -34,6 +37,8 @@ class Evidence:
     cancels: list[Row]
     signals: list[Row]
     saves: list[Row]
+    deadly: list[Row]  # jobs of a task that killed its process on every box
+    held: int  # how often that task was held back
     effects: list[Row]  # of turns, from a table of their own
     crashes: list[tuple[float, float]]
     wrong: list[str]
@@ -96,6 +101,8 @@ def collect(place: Place, looks: int, read: list[Row]) -> Evidence:
         cancels=place.notes("cancels"),
         signals=place.notes("signals"),
         saves=place.notes("saves"),
+        deadly=place.notes("deadly"),
+        held=place.ask(HELD)[0]["n"],
         effects=[dict(row) for row in place.ask("select * from public.effects order by turn")],
         crashes=place.crashes,
         wrong=place.wrong,
@@ -288,6 +295,20 @@ def bodies_overlap_only_after_a_lapse(evidence: Evidence) -> Iterator[str]:
                         f"{earlier['attempt']} ended, which is {row.get('outcome')} "
                         f"({row.get('reason')})"
                     )
+
+
+def a_deadly_task_is_held(evidence: Evidence) -> Iterator[str]:
+    """A task is held back if it kills its process on two boxes. It lets others go on, and goes on
+    when it is mended: they complete, as everything does."""
+    boxes: dict[int, set[str]] = defaultdict(set)
+    for row in evidence.attempts:
+        if (row["outcome"], row["reason"]) == ("lost", "crashed"):
+            boxes[row["job_id"]].add(row["worker"].split(":")[0])
+    wanted = 0
+    for strike in evidence.deadly:
+        wanted += len(set().union(*(boxes[job] for job in strike["jobs"]))) > 1
+    if evidence.held < wanted:
+        yield f"the task crashed {wanted} times on two boxes, and was held {evidence.held} times"
 
 
 def losses_are_counted(evidence: Evidence) -> Iterator[str]:
@@ -523,6 +544,7 @@ CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
     "a body is a recorded attempt, unless a crash lost its claim": a_body_is_an_attempt,
     "bodies of a job overlap only after its lease lapsed": bodies_overlap_only_after_a_lapse,
     "losses and failures are those of the attempts": losses_are_counted,
+    "a task that kills its process on two boxes is held": a_deadly_task_is_held,
     "no body that runs at most once began twice": a_mail_is_sent_at_most_once,
     "a limit holds": a_limit_holds,
     "the last acknowledged edit of a document has run": the_last_edit_has_run,

@@ -36,6 +36,10 @@ BOXES = {
 }
 QUEUES = [("box-a", "default"), ("box-a", "cpu"), ("box-b", "default"), (DURABLE, "cpu")]
 
+RESUME = """
+select qwf.resume_queue(h.queue, task => h.task) from qwf.held_tasks h where h.until is not null
+"""
+
 
 @dataclass
 class Box:
@@ -127,6 +131,11 @@ class Place:
         return psycopg.connect(
             self.dsn, autocommit=True, row_factory=dict_row, connect_timeout=10, options=options
         )
+
+    def resume_tasks(self) -> None:
+        """Let every task go on that is held back, as a person does."""
+        with contextlib.suppress(psycopg.Error):  # the hold is over meanwhile
+            self.ask(RESUME)
 
     def ask(self, query: Any, *params: Any) -> list[DictRow]:
         """Rows of a query in a session of its own, again and again until the server answers."""

@@ -150,6 +150,7 @@ def _settle(place: Place, asking: list[Client]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while (left := place.ask(UNFINISHED)[0]["n"]) and time.monotonic() < deadline:
         place.keep_agents()
+        place.resume_tasks()
         time.sleep(0.2)
     if left:
         place.wrong.append(f"{left} jobs and runs have not ended after {PATIENCE_S:.0f} s of quiet")
