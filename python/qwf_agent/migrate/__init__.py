@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from qwf_agent.migrate import database, reverting, trust
+from qwf_agent.migrate import database, development, reverting, trust
 from qwf_agent.migrate.cell import Cell, read_cell
 from qwf_agent.migrate.database import OLDEST_SERVER, RegistryMark, Say
 from qwf_agent.migrate.plan import (
@@ -92,24 +92,29 @@ def deploy(
     say: Say | None = None,
     **connection: Any,
 ) -> list[str]:
-    """Deploy the missing changes up to `to`, and return the names of those it deployed.
+    """Deploy the missing changes up to `to`, and return the names of those it deployed; for a
+    development database, the objects that were replaced by those of today's sources.
 
     Then make the database the given `cell`; without one it stays the cell that it is. `connection`
     holds libpq keywords that override those of `dsn` (test runners pass host, port, user, dbname
     and password). Raises MigrateError; what was deployed before the error stays, and the next
     deploy continues from there.
     """
+    chain = read_plan(plan)
+    say = say or _nothing
+    done: list[str] = []
+    with database.errors_as_advice(), database.connect(database.conninfo(dsn, connection)) as conn:
+        database.refuse_standby(conn)
+    lacking = missing(dsn, to=to, plan=plan, cell=cell, **connection)
+    if any(one.state == CHANGED for one in lacking):
+        done = development.follow(database.conninfo(dsn, connection), chain, say)
+    if all(one.state == CHANGED for one in lacking):
+        return done  # nothing is written: each replica of a program may deploy at its start
+
     from yoyo.migrations import MigrationList  # takes long to import, and only changes need it
 
     from qwf_agent.migrate.steps import finish_interrupted, install, registry, steps_of
 
-    with database.errors_as_advice(), database.connect(database.conninfo(dsn, connection)) as conn:
-        database.refuse_standby(conn)
-    if not missing(dsn, to=to, plan=plan, cell=cell, **connection):
-        return []  # and nothing is written: each replica of a program may deploy at its start
-    chain = read_plan(plan)
-    say = say or _nothing
-    done: list[str] = []
     with registry(database.conninfo(dsn, connection), chain, say) as backend:
         steps = steps_of(chain, say, verify=verify)
         database.refuse_changed(chain, database.deployed(backend.connection, chain))
@@ -128,6 +133,8 @@ def deploy(
                 say(f"+ {step.change.name}")
                 backend.apply_one(step, mark=False)
                 done.append(step.change.name)
+        if to is None and chain.sources is chain:
+            development.record(backend.connection, chain)
         if cell is not None:
             with backend.copy() as copy:
                 database.execute(copy.connection, cell.script(), f"{trust.PIN};")
@@ -144,7 +151,8 @@ def missing(
     **connection: Any,
 ) -> list[Status]:
     """The changes that `deploy` would deploy, and those that it would verify because it was
-    interrupted, in order; at last the `cell`, if the database would become another one.
+    interrupted, in order; at last the `cell`, if the database would become another one. For a
+    development database the sources that differ, which are CHANGED.
 
     Writes nothing and takes no lock, so another process may deploy meanwhile. Raises MigrateError
     for a database that `deploy` refuses.
@@ -157,15 +165,19 @@ def missing(
         database.refuse_sqitch(conn, chain)
         there = trust.trusted(conn, *database.schemas(chain))
         deployed = database.deployed(conn, chain) if chain.registry in there else {}
-        database.refuse_unknown(chain, deployed)
         database.refuse_dropped(chain, deployed, there)
-        database.refuse_foreign_schema(conn, chain, set(deployed))
-        database.refuse_changed(chain, deployed)
-        found = [
-            change
-            for place, change in enumerate(_states(chain, deployed))
-            if change.state == UNVERIFIED or (change.state == PENDING and place < until)
-        ]
+        edited = development.outdated(conn, chain) if chain.registry in there else None
+        if edited is not None and to is None:
+            found = [Status(name, "", CHANGED, None, "") for name in edited]
+        else:
+            database.refuse_unknown(chain, deployed)
+            database.refuse_foreign_schema(conn, chain, set(deployed))
+            database.refuse_changed(chain, deployed)
+            found = [
+                change
+                for place, change in enumerate(_states(chain, deployed))
+                if change.state == UNVERIFIED or (change.state == PENDING and place < until)
+            ]
         if cell is not None and cell.is_new(conn):
             found.append(Status(f"cell {cell}", "", PENDING, None, ""))
     return found
@@ -216,6 +228,7 @@ def revert(
         looking = backend.connection
         before = set(database.deployed(looking, chain))
         reverting.look(looking, chain, keep, database.deployed(looking, chain))
+        development.forget(looking, chain)
         looking.commit()
         with _recording_a_failure(backend, chain, before):
             for step in backend.to_rollback(MigrationList(steps_of(chain, say)[keep:])):
@@ -316,9 +329,17 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
                 "no change is registered as deployed in this database: qwf migrate deploy,"
                 " or qwf migrate adopt if something else has run the scripts"
             )
+        if edited := development.outdated(conn, chain):
+            raise MigrateError(
+                f"edited after this database deployed them: {database.first_few(edited)};"
+                " qwf migrate deploy replaces what differs"
+            )
         database.refuse_unknown(chain, deployed)
         database.refuse_changed(chain, deployed)
-        return _verify(conn, chain, [c for c in chain.changes if c.id in deployed])
+        there = [change for change in chain.changes if change.id in deployed]
+        if len(there) == len(chain.changes) and chain.sources is not chain:
+            there += chain.sources.changes  # a release verifies only what it has changed
+        return _verify(conn, chain, there)[: len(deployed)]
 
 
 def _deployed(conn: Connection, chain: Plan) -> dict[str, RegistryMark]:
@@ -354,7 +375,9 @@ def script(
     in one; the search path is that of the engine and then again what it was. Raises MigrateError.
     """
     chain = read_plan(plan)
-    scripts = [change.deploy for change in chain.changes] + ([cell.script()] if cell else [])
+    scripts = [change.deploy for change in chain.sources.changes] + (
+        [cell.script()] if cell else []
+    )
     texts = [one.read() for one in scripts]
     if transaction:
         return "\n".join(texts)
@@ -373,7 +396,7 @@ def grants() -> str:
 
     For a database that was deployed before the roles existed. Raises MigrateError.
     """
-    texts = [c.deploy.read() for c in read_plan().changes]
+    texts = [change.deploy.read() for change in read_plan().sources.changes]
     return "\n".join(
         ["begin;", *(given for text in texts for given in _GIVEN.findall(text)), "commit;"]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script
 LOCK = 75474063  # sqitch's own advisory lock, so that the two tools also exclude each other
 LOCK_TIMEOUT = "10min"
 # Less than deadlock_timeout (1 s): so the server never ends a caller's transaction for a deadlock.
-SCRIPT_LOCK_TIMEOUT = "500ms"
+BRIEF = "set local lock_timeout = '500ms';"  # in front of a script
 PATIENCE_S = 600.0
 PAUSE_S = 0.5
 TAKEN = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
@@ -120,9 +120,8 @@ def refuse_changed(chain: Plan, deployed: Mapping[str, RegistryMark]) -> None:
     changed = [n for n, change in enumerate(chain.changes) if is_changed(change, deployed)]
     if not changed:
         return
-    names = ", ".join(chain.changes[n].name for n in changed[:MAX_NAMED])
-    more = f" and {len(changed) - MAX_NAMED} more" if len(changed) > MAX_NAMED else ""
-    what = f"edited after this database deployed them: {names}{more};"
+    names = first_few([chain.changes[n].name for n in changed])
+    what = f"edited after this database deployed them: {names};"
     releases = [(n, tag) for n, change in enumerate(chain.changes) for tag in change.tags]
     if any(n >= changed[0] for n, _ in releases):
         raise MigrateError(
@@ -135,6 +134,12 @@ def refuse_changed(chain: Plan, deployed: Mapping[str, RegistryMark]) -> None:
         f"{what} what they made is dropped, with its data, and made again by:"
         f" qwf migrate revert{plan} {kept} --yes && qwf migrate deploy{plan}"
     )
+
+
+def first_few(names: Sequence[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
 
 
 def refuse_sqitch(conn: psycopg.Connection[Any], chain: Plan) -> None:
@@ -215,10 +220,9 @@ def execute_between_callers(
     """
     give_up_at = time.monotonic() + PATIENCE_S
     told = False
-    brief = f"set local lock_timeout = '{SCRIPT_LOCK_TIMEOUT}';"
     while True:
         try:
-            return execute(conn, script, brief + mark)
+            return execute(conn, script, BRIEF + mark)
         except MigrateError as error:
             if not isinstance(error.__cause__, TAKEN):
                 raise

@@ -14,6 +14,8 @@ from typing import Any
 from qwf_agent.migrate import derived
 
 PROJECT = "qwf"
+SOURCES = "sources.plan"  # beside the plan, from the first release on
+RELEASES = "releases/"  # how the changes that are releases begin
 
 
 class MigrateError(Exception):
@@ -75,6 +77,27 @@ class Plan:
     def registry(self) -> str:
         """Schema of yoyo's tables: one for each project, beside the project's own schema."""
         return f"{self.project}_migrations"
+
+    @cached_property
+    def sources(self) -> Plan:
+        """The sources in order: this plan itself; once it lists releases, the one beside it."""
+        file = self.path.with_name(SOURCES)
+        return read_plan(file) if self.project == PROJECT and file.is_file() else self
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-1 of all scripts as they are in their files."""
+        texts = "\n".join(change.deploy.source() for change in self.changes)
+        return hashlib.sha1(texts.encode(), usedforsecurity=False).hexdigest()
+
+    @cached_property
+    def is_released(self) -> bool:
+        """Its sources are those of its newest release. A package has no others."""
+        if self.sources is self:
+            return False
+        is_packaged = self.path.resolve().parents[1] == Path(__file__).resolve().parents[1]
+        newest = self.changes[-1].deploy.source()
+        return is_packaged or f"-- Sources: {self.sources.digest}\n" in newest
 
     def until(self, target: str | None) -> int:
         """The number of changes up to `target`, which is a change, change@tag, @tag or id."""
@@ -257,8 +280,8 @@ def _framed(script: Script, project: str, name: str) -> Script:
 
 def _derived(script: Script, kind: str, deploy: Script, project: str, name: str) -> Script:
     """The script itself if its file is there; else, for the engine, one that follows from the
-    deploy script."""
-    if project != PROJECT or script.path.is_file():
+    deploy script. Not from that of a release: it replaces what a revert must not drop."""
+    if project != PROJECT or script.path.is_file() or name.startswith(RELEASES):
         return script
     derive = derived.revert if kind == "revert" else derived.verify
     return Script(script.path, lambda: derive(f"{project}:{name}", deploy.read()))

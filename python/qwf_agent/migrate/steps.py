@@ -24,7 +24,7 @@ from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 from yoyo.migrations import Migration
 
-from qwf_agent.migrate import database, trust
+from qwf_agent.migrate import database, development, trust
 from qwf_agent.migrate.database import Say
 from qwf_agent.migrate.plan import (
     PROJECT,
@@ -207,21 +207,26 @@ def steps_of(chain: Plan, say: Say, *, verify: bool = True) -> list[Step]:
 
 def install(backend: Backend, steps: list[Step], say: Say) -> bool:
     """Deploy the engine to a database without it: all of these changes in one message, which is one
-    transaction. Nobody uses the tables yet, so no script has to let others pass.
+    transaction; in place of all releases, today's sources. Nobody uses the tables yet, so no script
+    has to let others pass.
 
     Return False if a script failed, and nothing is deployed: one by one, they say which and why.
     """
     texts = [f"{trust.PIN};"]
-    for step in steps:
-        texts.append(step.change.deploy.read())
-        texts += [step.change.verify.read()] if step.verify else []
+    chain = steps[0].chain
+    is_whole = len(steps) == len(chain.changes)
+    for change in chain.sources.changes if is_whole else [step.change for step in steps]:
+        texts.append(change.deploy.read())
+        texts += [change.verify.read()] if steps[0].verify else []
     with backend.copy() as copy:
         conn = copy.connection
-        texts.append(_registered(conn, steps, is_run=True))
+        texts.append(f"{_registered(conn, steps, is_run=True)};")
+        follows = development.recorded(conn, chain) if is_whole else ""
         notices: list[str] = []
         conn.add_notice_handler(lambda notice: notices.extend(database.said(notice)))
         try:
-            psycopg.Cursor(conn).execute("\n".join(without_transactions(texts)).encode())
+            whole = "\n".join([*without_transactions(texts), follows])
+            psycopg.Cursor(conn).execute(whole.encode())
         except psycopg.Error:
             return False
     for step in steps:
