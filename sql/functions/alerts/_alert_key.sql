@@ -3,8 +3,7 @@
 -- Guarantees: A queue, a schedule, a host, a workflow and a task of one name are five alerts: what
 --   ends one ends no other. A question is always one by itself, and what ends it has the same
 --   key. An event without a job and a run counts by its subject where others count by those. Of a
---   label, the first 500 characters count: an index takes no more than 2,700 bytes. PostgreSQL
---   inlines it.
+--   label, the first 500 characters count: an index takes no more than 2,700 bytes.
 -- Called by: _fold_events.
 
 begin;
@@ -14,6 +13,7 @@ create function _qwf.alert_key(
   p_subject text, p_names jsonb, p_labels jsonb)
 returns text
 language sql stable
+set search_path = pg_catalog, pg_temp
 as $$
   select case
     when p_by in ('event', 'job', 'subject') and (starts_with(p_kind, 'question')

