@@ -219,11 +219,6 @@ comment on type _qwf.served is
   'The run of a job of the queue of runs, and how many rows of nodes were made or reset for it; '
   'error: why there is none.';
 
-create type _qwf.new_children as (jobs bigint[], graphs bigint[], contexts jsonb[], nodes int);
-comment on type _qwf.new_children is
-  'Jobs of the queue of runs that get new runs: their graphs and contexts, in the same order, and '
-  'how many nodes these have.';
-
 create type _qwf.started_children as (count int, nodes int, runs bigint[]);
 comment on type _qwf.started_children is
   'New runs of the first count jobs of a list, and how many nodes they have.';

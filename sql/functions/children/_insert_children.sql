@@ -5,7 +5,7 @@
 --   own deadline, the timeout of the step and the deadline of the run above. A run without nodes
 --   has completed.
 -- Notifies: sleepers of the queues of the first nodes.
--- Called by: _insert_child, _start_children.
+-- Called by: _serve_run, _start_children.
 
 begin;
 

@@ -7,7 +7,7 @@
 --   leaves (see _end_run), it stays failed, and is looked at again every 5 seconds.
 -- Locks: the jobs on the queue of runs (by id), whose rows nobody holds who waits for a run below;
 --   then as _end_attempts.
--- Called by: _report_and_serve, _serve_runs.
+-- Called by: _apply_events, _serve_runs.
 
 begin;
 

@@ -67,7 +67,10 @@ begin
           coalesce(v_job.inputs -> 'context', v_old.context), p_now)
         end, v_old.id, null);
     else
-      v_served := _qwf.insert_child(v_job.id, v_graph, v_context, p_now);
+      perform _qwf.raise_problems('QW005', 'the inputs do not fit the workflow',
+        array(select p from _qwf.context_problems(v_graph, v_context) p));
+      v_served := ((select g.node_count from qwf.graphs g where g.id = v_graph),
+        (_qwf.insert_children(array[v_job.id], array[v_graph], array[v_context], p_now))[1], null);
     end if;
   exception
     when others then

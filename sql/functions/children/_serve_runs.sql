@@ -8,7 +8,7 @@
 -- Locks: permits of limits, queued jobs, runs above that have not started, if they are free; then
 --   as _report_runs.
 -- Notifies: sleepers of the queues of the first nodes.
--- Called by: _report_and_serve, _tick_part.
+-- Called by: _apply_events, _tick_part.
 
 begin;
 

@@ -6,7 +6,7 @@
 --   not fit its schema. What is read only if a skip_if is not true is not checked if the skip_if is
 --   true, or depends on more than the context. Suggests names for the first five problems only,
 --   because each suggestion reads all nodes. Stops after 20 problems, and says so. Never raises.
--- Called by: enqueue_run, _check_mending, _insert_child, _new_children, _resume_child,
+-- Called by: enqueue_run, _check_mending, _resume_child, _serve_run, _start_children,
 --   _work_problems.
 
 begin;

@@ -4,7 +4,7 @@
 -- Guarantees: Waits for nobody. A run of which a body still stops, or that somebody has locked,
 --   stays until its retention has passed.
 -- Locks: the caller has locked the run above; runs below it that are free, by id.
--- Called by: _drop_later_turns, _move_run, _prune_runs, _reset_nodes.
+-- Called by: _move_run, _prune_runs, _reset_nodes, _resume_maps.
 
 begin;
 

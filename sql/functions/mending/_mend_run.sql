@@ -29,6 +29,9 @@ declare
     select p.job_id from unnest(v_plan) p where p.verdict = 'runs again' order by p.job_id);
   v_anew bigint[] := array(select p.job_id from unnest(v_plan) p where p.anew);
   v_resumed bigint[] := array(select p.job_id from unnest(v_plan) p where p.resumes);
+  v_skipped bigint[] := array(  -- compensation nodes
+    select j.id from unnest(v_plan) p join qwf.jobs j on j.id = p.job_id
+    where p.verdict = 'skipped' and j.status <> 'skipped');
 begin
   if not exists (select from unnest(v_plan) p where p.verdict in ('new', 'runs again')) then
     return '{}';
@@ -53,10 +56,13 @@ begin
     if p_from_node is not null then
       perform _qwf.forget_compensations(p_run.id, p_from_node);
     end if;
-    perform _qwf.drop_checkpoints(p_run, v_anew, p_from_node),
-      _qwf.move_run(p_run, p_graph, p_context), _qwf.resume_maps(v_resumed, p_from_node),
+    -- what begins anew; a node that is written as it was goes on from its checkpoint
+    delete from qwf.checkpoints c using qwf.jobs j
+    where j.run_id = p_run.id and c.job_id = j.id
+      and (j.node_id = p_from_node or j.id = any (v_anew || v_skipped));
+    perform _qwf.move_run(p_run, p_graph, p_context), _qwf.resume_maps(v_resumed, p_from_node),
       _qwf.reset_nodes(array(select unnest(v_again) except select unnest(v_resumed))),
-      _qwf.skip_compensations(v_plan);
+      _qwf.reset_nodes(v_skipped, 'skipped');
   end if;
   update qwf.jobs j set remaining_deps = (
     select count(*)

@@ -3,7 +3,7 @@
 -- Guarantees: The history of their attempts stays; the elements of a map that runs again as a whole
 --   are deleted, as its list may differ. The caller counts what the nodes wait for.
 -- Locks: the caller has locked the run, which is over.
--- Called by: _forget_compensations, _mend_run, _skip_compensations.
+-- Called by: _forget_compensations, _mend_run.
 
 begin;
 

@@ -16,6 +16,8 @@ set jit = off
 as $$
 declare
   v_map record;
+  v_named int;
+  v_later bigint[];
 begin
   for v_map in
     select m.id, n.max_parallel, n.repeat is not null as repeats
@@ -23,8 +25,13 @@ begin
     where m.id = any (p_maps)
     order by m.id
   loop
-    if v_map.repeats then
-      perform _qwf.drop_later_turns(v_map.id, p_from_node);
+    v_named := (
+      select j.element from qwf.jobs j where j.parent_id = v_map.id and j.node_id = p_from_node);
+    if v_map.repeats and v_named is not null then  -- later turns began with what that one gave
+      v_later := array(
+        select j.id from qwf.jobs j where j.parent_id = v_map.id and j.element > v_named);
+      perform _qwf.delete_runs_below(v_later), _qwf.delete_jobs(v_later);
+      update qwf.jobs m set elements = v_named + 1 where m.id = v_map.id;
     end if;
     delete from qwf.cancel_requests c using qwf.jobs j
     where j.parent_id = v_map.id and c.job_id = j.id;

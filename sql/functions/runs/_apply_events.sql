@@ -9,7 +9,9 @@
 -- Notifies: sleepers of the queues that got work; workers that have to stop.
 --   Returns true if something that follows for another run waits in the outbox. A run that ends
 --   is reported to the step that it is, and runs that may start do, at the end: then no counter of
---   these runs is held back any more.
+--   these runs is held back any more. These are the only calls from a room to a later one: a run is
+--   a job of the run above it, so what ends a run ends an attempt, and what queues a job may start
+--   a run.
 -- Called by: every function that ends, opens or stops nodes of a run.
 
 begin;
@@ -37,6 +39,7 @@ declare
   v_next _qwf.advanced;
   v_over bigint[];
   v_again bigint[];
+  v_waits boolean;
 begin
   while cardinality(v_events) > 0 or cardinality(v_opened) > 0 or cardinality(v_counts) > 0 loop
     v_ready := null;
@@ -82,7 +85,12 @@ begin
   if v_again is not null then
     perform _qwf.go_on(v_again);
   end if;
-  return _qwf.report_and_serve(v_over || v_again);
+  v_over := v_over || v_again;
+  v_waits := v_over is not null and _qwf.report_runs(v_over);
+  if current_setting('qwf.runs_due', true) <> '' then
+    perform _qwf.serve_runs(500);
+  end if;
+  return v_waits;
 end $$;
 
 commit;

@@ -55,7 +55,11 @@ begin
       if v_skip.error is null and not _qwf.is_true(v_skip.value) and v_node.delay is not null then
         v_delay := _qwf.delay_end(v_node.delay, v_scope);
         v_skip.error := v_delay.error;
-        v_map := _qwf.delay_node(v_node.id, v_delay);
+        if (v_delay.value #>> '{}')::timestamptz > qwf.now() then  -- _promote_due opens it
+          update qwf.jobs j set status = 'scheduled', run_at = (v_delay.value #>> '{}')::timestamptz
+          where j.id = v_node.id;
+          v_map := (v_node.id, v_node.run_id, 'scheduled', null)::_qwf.opened;
+        end if;
       end if;
       if v_skip.error is null and not _qwf.is_true(v_skip.value) and v_map.id is null then
         v_asked := _qwf.resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);

@@ -2,8 +2,8 @@
 -- Purpose: Deletes jobs and everything kept about them.
 -- Guarantees: Replaces foreign keys, so that no insert pays for one (docs/adr/0003).
 -- Locks: expects the jobs, or their run, locked by the caller.
--- Called by: _delete_runs_below, _drop_completed, _drop_later_turns, _end_attempts,
---   _move_run, _prune_jobs, _prune_runs, _reset_nodes, _settle_cancel_requests.
+-- Called by: _delete_runs_below, _drop_completed, _end_attempts, _move_run, _prune_jobs,
+--   _prune_runs, _reset_nodes, _resume_maps, _settle_cancel_requests.
 
 begin;
 
