@@ -222,8 +222,8 @@ UNDOING_BUGS = {
 TURN_BUGS = {
     "later turns stay when one is named": (
         "_qwf.resume_maps",
-        "if v_map.repeats then",
-        "if false then",
+        "if v_map.repeats and",
+        "if false and",
     ),
 }
 
@@ -598,12 +598,12 @@ UNDO_BUGS = {
 HOLD_BUGS = {
     "the workers do not know what is held": (
         "_qwf.spread_holds",
-        "and h.until is not null)",
-        "and false)",
+        "where h.until is not null group",
+        "where false group",
     ),
     "the job that crashed stays first": (
-        "_qwf.is_held",
-        "p_reason = 'crashed' and",
+        "_qwf.write_ends",
+        "h.detail ->> 'reason' = 'crashed' and",
         "false and",
     ),
     "a hold does not end when its job has done well": (
