@@ -1,8 +1,9 @@
-"""Writes the tables of docs/definitions.md from docs/reference/definition.schema.json.
+"""Writes what follows from sql/definition.schema.json: the tables of docs/definitions.md, and the
+function that gives the schema to the engine, which checks definitions with it.
 
 A table stands between `<!-- table: NAME -->`, where NAME is one of the $defs, and `<!-- end -->`.
 In the schema, x-type and x-default are a type and a default in words, x-errors are what the engine
-says about a key, and x-misfit is what it says about a value that breaks a keyword.
+says about a key besides x-says, and x-misfit is what it says about a value that breaks a keyword.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-SCHEMA = ROOT / "docs" / "reference" / "definition.schema.json"
+SCHEMA = ROOT / "sql" / "definition.schema.json"
+FUNCTION = ROOT / "sql" / "functions" / "definitions" / "_definition_schema.sql"
+EMBEDDED = re.compile(r"(return jsonb \$json\$\n).*?(\$json\$;\n)", re.DOTALL)
+# What the engine does not read.
+WORDS_ONLY = {"description", "default", "examples", "x-default", "x-errors", "x-misfit", "x-type"}
+OF_NAMES = {"properties", "dependentRequired"}  # the keys of these are no keywords
+COLUMNS = 100
 TARGET = ROOT / "docs" / "definitions.md"
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WORDS = {
@@ -52,6 +59,30 @@ def table(defs: Schema, name: str) -> str:
     return "\n".join(written)
 
 
+def embedded(function: str, defs: Schema) -> str:
+    """The text of the function with the $defs that the engine reads, in lines of 100 columns."""
+    read = {name: bare(one) for name, one in defs.items() if name not in ("limits", "limit")}
+    text = json.dumps({"$defs": read}, ensure_ascii=False)
+    lines = [""]
+    for word in re.findall(r'"(?:[^"\\]|\\.)*"[]},:]*\s*|[^"\s]+\s*', text):
+        if len(lines[-1] + word.rstrip()) > COLUMNS:
+            lines.append("")
+        lines[-1] += word
+    body = "\n".join(line.rstrip() for line in lines)
+    return EMBEDDED.sub(lambda found: f"{found[1]}{body}{found[2]}", function)
+
+
+def bare(schema: Any) -> Any:
+    """A schema without what is only for readers."""
+    if not isinstance(schema, dict):
+        return [bare(one) for one in schema] if isinstance(schema, list) else schema
+    return {
+        key: {name: bare(one) for name, one in value.items()} if key in OF_NAMES else bare(value)
+        for key, value in schema.items()
+        if key not in WORDS_ONLY
+    }
+
+
 def members(kind: Schema) -> list[Schema]:
     return [*kind.get("properties", {}).values()]
 
@@ -61,11 +92,33 @@ def rows(defs: Schema, name: str) -> Iterator[list[str]]:
     required = defs.get(name, {}).get("required", [])
     for key, schema in defs.get(name, {}).get("properties", {}).items():
         default = "required" if key in required else default_of(schema, defs)
-        errors = [*target(schema, defs).get("x-errors", []), *schema.get("x-errors", [])]
+        errors = [*said(schema, defs), *together(defs[name], defs, key)]
+        errors += [*target(schema, defs).get("x-errors", []), *schema.get("x-errors", [])]
         if "x-misfit" in schema:
             errors.append(schema["x-misfit"])
         meaning = schema.get("description", "")
         yield [f"`{key}`", in_words(schema, defs), default, meaning, quoted(errors)]
+
+
+def said(schema: Schema, defs: Schema) -> Iterator[str]:
+    """The sentences about a value, but those of an object whose keys have rows of their own."""
+    if "x-says" in schema:
+        yield schema["x-says"].replace("%s", "…")
+    elif "properties" in schema:
+        rules = [one for one in schema.get("allOf", []) if "x-says" in one and "x-at" not in one]
+        yield from (rule["x-says"] for rule in rules)
+    elif "x-check" not in schema:
+        parts = [schema.get(key) for key in ("then", "else", "items")]
+        for one in filter(None, [target(schema, defs), *schema.get("allOf", []), *parts]):
+            yield from said(one, defs)
+
+
+def together(schema: Schema, defs: Schema, key: str) -> Iterator[str]:
+    """The sentences about a key that depend on other keys of the object."""
+    if "x-says" in schema and schema.get("x-at", "").partition(".")[0] == key:
+        yield schema["x-says"]
+    for one in filter(None, [target(schema, defs), *schema.get("allOf", [])]):
+        yield from together(one, defs, key)
 
 
 def default_of(schema: Schema, defs: Schema) -> str:
@@ -99,8 +152,8 @@ def quoted(errors: list[str]) -> str:
 
 def main() -> None:
     defs = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
-    text = TARGET.read_text(encoding="utf-8")
-    TARGET.write_text(document(text, defs), encoding="utf-8")
+    for file, written in ((TARGET, document), (FUNCTION, lambda text, _: embedded(text, defs))):
+        file.write_text(written(file.read_text(encoding="utf-8"), defs), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ OUTSIDE = {
     "README.md": "index.md",
     "CHANGELOG.md": "changelog.md",
     "bench/results/peers.png": "pictures/peers.png",
+    "sql/definition.schema.json": "reference/definition.schema.json",
 }
 DECISIONS = "adr"
 SANDBOX = ROOT / "build" / "sandbox"

@@ -15,7 +15,7 @@ from qwf_agent.app.workflows import (
     workflow,
 )
 
-SCHEMA = "../../../docs/reference/definition.schema.json"
+SCHEMA = "../../../sql/definition.schema.json"
 
 
 @pipeline(

@@ -27,7 +27,7 @@ from support.tools import tool
 Json = Any
 Connection = psycopg.Connection[Any]
 
-SCHEMA: Json = json.loads((ROOT / "docs/reference/definition.schema.json").read_text("utf-8"))
+SCHEMA: Json = json.loads((ROOT / "sql/definition.schema.json").read_text("utf-8"))
 DEFS: Json = SCHEMA["$defs"]
 
 # Problems that depend on other parts of the definition, on the database, or on PostgreSQL.
@@ -360,7 +360,8 @@ def parts(verdict: Verdict) -> Iterator[tuple[str, Json, list[str]]]:
     yield kind, {**definition, key: []}, rest
     for place, item in enumerate(items):
         runs = key == "nodes" and isinstance(item, dict) and "workflow" in item
-        yield "workflow_node" if runs else key.rstrip("s"), item, of_item.get(place, [])
+        kind = "workflow_node" if runs else "node" if key == "nodes" else "any_step"
+        yield kind, item, of_item.get(place, [])
 
 
 def differences(verdicts: Iterable[Verdict]) -> list[str]:
@@ -423,7 +424,9 @@ def below(schema: Json, word: str, place: str) -> Iterator[Json]:
 
 
 def errors(schemas: Iterable[Json]) -> set[str]:
-    return {error for one in schemas for error in one.get("x-errors", [])}
+    """The sentences of these schemas."""
+    found = {error for one in schemas for error in one.get("x-errors", [])}
+    return found | {one["x-says"].replace("%s", "…") for one in schemas if "x-says" in one}
 
 
 OF_ANY_REFERENCE |= errors([DEFS["expression"], *DEFS["expression"]["properties"].values()])
@@ -518,48 +521,18 @@ def test_the_engine_can_say_every_error_that_the_schema_lists() -> None:
     texts = [found.replace("''", "'") for found in re.findall("'((?:[^']|'')*)'", text)]
     said = {re.sub("%[sI]", "…", one).rstrip("…") for one in texts}
     listed = {error for found in every(SCHEMA, "x-errors") for error in found} | {*MISFIT}
+    said |= {one.replace("%s", "…").rstrip("…") for one in every(SCHEMA, "x-says")}
     assert len(listed) > 50
     assert sorted(error for error in listed if error.rstrip("…") not in said) == []
 
 
-def types_of(schema: Json) -> Json:
-    """The type of a property, as _qwf.definition_keys() writes it."""
-    if schema.get("$ref") == "#/$defs/duration":
-        return "interval"
-    if "$ref" in schema:
-        return types_of(DEFS[schema["$ref"].rpartition("/")[2]])
-    return schema.get("type") or types_of({"type": "any", **schema.get("allOf", [{}])[0]})
-
-
-def test_it_has_the_keys_and_the_types_of_the_engine(db: Connection) -> None:
-    keys = db.execute("select _qwf.definition_keys()").fetchall()[0][0]
-    widgets = keys.pop("widgets")
-    of_a_node = {key for key, kind in keys["step"].items() if kind == "node"}
-    assert of_a_node == {
-        "map",
-        "max_parallel",
-        "min_success",
-        "stop_when_reached",
-        "repeat",
-        "run_if",
-        "compensates",
-        "on_failure",
-        "limit_by",
-        "at_most_once",
-    }
-    keys |= {f"widget_{name}": own for name, own in widgets.items() if own and name != "turnout"}
-    assert widgets["turnout"] == widgets["choose_one"]
-    for name, own in keys.items():
-        known = {
-            key: types_of(one) for key, one in DEFS[name.replace(" ", "_")]["properties"].items()
-        }
-        assert known == {key: kind for key, kind in own.items() if kind != "node"}, name
-
-
-def test_the_page_has_its_tables() -> None:
+def test_the_page_and_the_engine_have_what_follows_from_it() -> None:
     tables = tool("definition_tables")
     text = (ROOT / "docs/definitions.md").read_text("utf-8")
     assert tables.document(text, DEFS) == text, "run: make docs"
+    function = tables.FUNCTION.read_text("utf-8")
+    assert tables.embedded(function, DEFS) == function, "run: make docs"
     shown = {name for _, name, _ in tables.TABLE.findall(text)} - {"widgets"}
-    others = {name for name in DEFS if name.startswith("widget_") or "properties" not in DEFS[name]}
-    assert shown == {*DEFS} - others - {"inputs_schema", "limits", "workflow_node"}
+    others = {name for name in DEFS if re.match("widget_|not_on_", name)}
+    others |= {name for name in DEFS if "properties" not in DEFS[name]}
+    assert shown == {*DEFS} - others - {"limits", "workflow_node"}

@@ -40,6 +40,7 @@ from qwf_agent.cli import qwf as command_line
 Connection = psycopg.Connection[Any]
 Way = str | int
 
+DEFS = json.loads(definition_files.schema())["$defs"]
 PIPELINE = {
     "name": "p",
     "inputs": {"type": "object", "properties": {"x": {"type": "string"}}},
@@ -64,6 +65,7 @@ WORKFLOW = {
         ),
     ],
 }
+WIDGET_KEYS = {"turnout": "widget_choose_one"}
 CALLED = {
     "name": "q",
     "inputs": {"type": "object", "properties": {"image": {}, "score": {}}},
@@ -135,8 +137,12 @@ def refusal(db: Connection, query: str, *values: Any) -> str:
     return ""
 
 
+def keys_of(*names: str) -> list[str]:
+    """The keys of these objects, in the JSON Schema of definitions."""
+    return [key for name in names for key in DEFS.get(name, {}).get("properties", {})]
+
+
 def definition_entries(db: Connection, folder: Path) -> Iterator[tuple[str, Entry]]:
-    known = db.execute("select _qwf.definition_keys()").fetchall()[0][0]
 
     def defined(kind: str, definition: Any, *path: Way) -> Give:
         query = f"select qwf.register_{kind}(%s)"
@@ -162,17 +168,17 @@ def definition_entries(db: Connection, folder: Path) -> Iterator[tuple[str, Entr
         return lambda old, new: refusal(db, query, Jsonb([make(old, new)]))
 
     node = ("nodes", 0)
-    yield "pipeline", Entry([*known["pipeline"]], defined("pipeline", PIPELINE))
-    yield "node", Entry([*known["node"]], defined("pipeline", PIPELINE, *node))
-    yield "retry", Entry([*known["retry"]], defined("pipeline", PIPELINE, *node, "retry"))
+    yield "pipeline", Entry(keys_of("pipeline"), defined("pipeline", PIPELINE))
+    yield "node", Entry(keys_of("node"), defined("pipeline", PIPELINE, *node))
+    yield "retry", Entry(keys_of("retry"), defined("pipeline", PIPELINE, *node, "retry"))
     yield (
         "backoff",
-        Entry([*known["backoff"]], defined("pipeline", PIPELINE, *node, "retry", "backoff")),
+        Entry(keys_of("backoff"), defined("pipeline", PIPELINE, *node, "retry", "backoff")),
     )
-    yield "input", Entry([*known["input"]], defined("pipeline", PIPELINE, *node, "inputs", 0))
+    yield "input", Entry(keys_of("input"), defined("pipeline", PIPELINE, *node, "inputs", 0))
     yield (
         "schema of an input",
-        Entry([*known["schema"]], defined("pipeline", PIPELINE, "inputs", "properties", "x")),
+        Entry(keys_of("schema"), defined("pipeline", PIPELINE, "inputs", "properties", "x")),
     )
     yield (
         "reference",
@@ -183,36 +189,36 @@ def definition_entries(db: Connection, folder: Path) -> Iterator[tuple[str, Entr
         "coalesce",
         Entry(["$coalesce", "$default"], defined("pipeline", PIPELINE, "nodes", 2, "inputs", "x")),
     )
-    steps = known["step"]
-    yield "workflow", Entry([*known["workflow"]], defined("workflow", WORKFLOW))
+    steps = keys_of("step", "not_on_a_step")
+    yield "workflow", Entry(keys_of("workflow"), defined("workflow", WORKFLOW))
     yield (
         "step of kind pipeline",
-        Entry([*steps, *known["pipeline step"]], defined("workflow", WORKFLOW, "steps", 0)),
+        Entry([*steps, *keys_of("pipeline_step")], defined("workflow", WORKFLOW, "steps", 0)),
     )
     yield (
         "inputs of a step",
         Entry(["image", "score"], defined("workflow", WORKFLOW, "steps", 0, "inputs")),
     )
-    assert {*WIDGETS} == {*known["widgets"]}
+    assert {*WIDGETS} == {*DEFS["widget"]["enum"]}
     for place, widget in enumerate(WIDGETS, 1):
         yield (
             f"widget {widget}",
-            Entry([*steps, *known["input step"], *known["widgets"][widget]],
+            Entry([*steps, *keys_of("input_step", WIDGET_KEYS.get(widget, f"widget_{widget}"))],
                   defined("workflow", WORKFLOW, "steps", place)),
         )  # fmt: skip
     yield (
         "schema of an answer",
-        Entry([*known["schema"]], defined("workflow", WORKFLOW, "steps", 1, "schema")),
+        Entry(keys_of("schema"), defined("workflow", WORKFLOW, "steps", 1, "schema")),
     )
     for suffix in ("json", "yaml"):
-        yield f"node in {suffix}", Entry([*known["node"]], applied(PIPELINE, suffix, *node))
+        yield f"node in {suffix}", Entry(keys_of("node"), applied(PIPELINE, suffix, *node))
     yield (
         "job of a list",
         Entry(JOB, enqueued(lambda old, new: changed({"task": "t"}, (), old, new))),
     )
     yield (
         "backoff of a job",
-        Entry([*known["backoff"]], enqueued(
+        Entry(keys_of("backoff"), enqueued(
             lambda old, new: {"task": "t", "backoff": changed({"base": 1}, (), old, new)})),
     )  # fmt: skip
 

@@ -155,7 +155,7 @@ def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) 
     assert {name for name in names if name.startswith("qwf_agent/examples/")} == example
     assert code <= names
     assert {
-        "qwf_agent/docs/reference/definition.schema.json",
+        "qwf_agent/sql/definition.schema.json",
         "qwf_agent/py.typed",
         "qwf_agent/sql/sqitch.plan",
         "qwf_agent/units/qwf-agent@.service",

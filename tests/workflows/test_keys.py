@@ -26,9 +26,7 @@ from qwf_agent.app.workflows.references import ReferenceKeys
 from support.servers import ROOT
 
 Json = Any
-DEFS: Json = json.loads((ROOT / "docs/reference/definition.schema.json").read_text("utf-8"))[
-    "$defs"
-]
+DEFS: Json = json.loads((ROOT / "sql/definition.schema.json").read_text("utf-8"))["$defs"]
 # The same keys in several of its schemas: those of every question are not repeated by a widget.
 QUESTION = {*keys.QuestionKeys.__annotations__}
 
@@ -85,6 +83,8 @@ DATA = {
     "workflow_node",
     "file",
     "inputs_schema",
+    "not_on_a_run",
+    "not_on_a_step",
     "on_gpu",
     "widget_of_a_front_end",
     "step",

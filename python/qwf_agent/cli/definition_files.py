@@ -115,7 +115,7 @@ class Registered:
 def schema() -> str:
     """The JSON Schema of definitions: in the package of a wheel, below the root of a checkout."""
     here = Path(__file__).resolve()
-    name = "docs/reference/definition.schema.json"
+    name = "sql/definition.schema.json"
     inside = here.parents[1] / name
     found = inside if inside.is_file() else here.parents[3] / name
     return found.read_text(encoding="utf-8")

@@ -19,28 +19,25 @@ begin
       from _qwf.items(p_list) i
     ), named as materialized (
       select i.path || format('[%s]', c.place - 1) as path, i.id as by, c.entry #>> '{}' as id,
-        jsonb_typeof(c.entry) = 'string' as is_text, t.item as target, n.item as inner_node,
+        t.item as target, n.item as inner_node,
         t.item ->> 'kind' = 'pipeline' as is_pipeline,
         p_pipelines -> (t.item ->> 'pipeline') as pipeline
       from item i
       cross join lateral jsonb_array_elements(_qwf.as_list(i.item -> 'compensates'))
         with ordinality as c (entry, place)
       left join item t on t.id = split_part(c.entry #>> '{}', '/', 1)
-        and jsonb_typeof(c.entry) = 'string' and t.place = (
-          select min(f.place) from item f where f.id = t.id)
+        and t.place = (select min(f.place) from item f where f.id = t.id)
       left join lateral _qwf.items(p_pipelines -> (t.item ->> 'pipeline') -> 'nodes') n
         on n.id = substr(c.entry #>> '{}', length(t.id) + 2)
+      where jsonb_typeof(c.entry) = 'string'
     )
     select n.path, verdict.problem, verdict.hint
     from named n
     cross join lateral (
-      select 'must be a string' as problem, null as hint
-      where not n.is_text
-      union all
-      select format('there is no "%s"', n.id),
-        _qwf.did_you_mean(n.id, array(select i.id from item i where i.id is not null))
-      where n.is_text and (n.target is null or n.id like '%/%'
-        and (not n.is_pipeline or n.pipeline is not null and n.inner_node is null))
+      select format('there is no "%s"', n.id) as problem,
+        _qwf.did_you_mean(n.id, array(select i.id from item i where i.id is not null)) as hint
+      where n.target is null or n.id like '%/%'
+        and (not n.is_pipeline or n.pipeline is not null and n.inner_node is null)
       union all
       select format('"%s" is a pipeline', n.id), 'name one of its nodes' || coalesce(
         format(', such as "%s/%s"', n.id, n.pipeline #>> '{nodes,-1,id}'), '')

@@ -2,7 +2,7 @@
 -- Purpose: Returns the kind of a step. A step with a task or a command is a node, and need not say
 --   so.
 -- Guarantees: Null for a step that does not say what it is. Never raises.
--- Called by: _compile_step, _drawn_steps, _step_problems, _without_bad_keys, _workflow_problems.
+-- Called by: _compile_step, _drawn_steps, _without_bad_keys, _workflow_problems.
 
 begin;
 

@@ -3,8 +3,7 @@
 -- Guarantees: Checks only the form; whether the names exist is for the checks of references. For
 --   _implicit and _siblings, which an older format of pipelines had, the hint gives the
 --   replacement.
--- Called by: _delay_problems, _input_problems, _interface_problems, _map_problems, _node_problems,
---   _question_problems, _skip_problems.
+-- Called by: _checked.
 
 begin;
 

@@ -13,9 +13,10 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_widgets constant jsonb := _qwf.definition_keys() -> 'widgets';
-  v_known constant jsonb := _qwf.definition_keys() -> 'step'
-    || (_qwf.definition_keys() -> 'input step') || '{"options": 0, "multiple": 0}';
+  v_schemas constant jsonb := _qwf.definition_schema() -> '$defs';
+  v_widgets constant jsonb := v_schemas #> '{widget,enum}';
+  v_known constant jsonb := (v_schemas #> '{step,properties}')
+    || (v_schemas #> '{input_step,properties}') || '{"options": 0, "multiple": 0}';
   v_step text;
   v_widget text;
   v_own text;  -- keys that only the front end knows
@@ -34,7 +35,8 @@ begin
     raise notice using message = format('step %I has the unknown widget %I', v_step, v_widget),
       detail = coalesce('only the front end reads its keys ' || v_own, 'it has no keys of its own'),
       hint = coalesce(
-        _qwf.did_you_mean(v_widget, array(select jsonb_object_keys(v_widgets))) || ' if not: ', '')
+        _qwf.did_you_mean(v_widget, array(select jsonb_array_elements_text(v_widgets)))
+          || ' if not: ', '')
         || 'its answers are checked by its "options" and its "schema" only';
   end loop;
   for v_step, v_read, v_path in

@@ -18,7 +18,7 @@ as $$
       select k.key
       from (
         select split_part(p.path, '.', 2) as key
-        from _qwf.node_problems(s.item, 'steps') p) k
+        from unnest(_qwf.misfits(s.item, '{"$ref": "#/$defs/any_step"}', 'steps')) p) k
       where k.key not in (
         'id', 'kind', 'workflow', 'depends_on', 'inputs', 'command', 'skip_if', 'map',
         'repeat', 'delay'))

@@ -14,19 +14,16 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_keys constant jsonb := _qwf.definition_keys() -> 'workflow';
   v_steps jsonb := _qwf.as_list(p_definition -> 'steps');
   v_step_nodes jsonb;  -- ids of the nodes of each step whose pipeline is known
+  v_misfits _qwf.problem[];  -- found here: a plan would run it twice, to guess how many there are
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then
     return next row('definition', 'must be an object', null)::_qwf.problem;
     return;
   end if;
-  return query select * from _qwf.key_problems(p_definition, v_keys, '{name,steps}', '');
-  return query select * from _qwf.name_problems(p_definition);
-  return query select * from _qwf.interface_problems(p_definition);
-  return query select * from _qwf.key_problems(
-    _qwf.as_object(p_definition -> 'expect'), _qwf.definition_keys() -> 'expect', '{}', 'expect');
+  v_misfits := _qwf.misfits(p_definition, '{"$ref": "#/$defs/workflow"}', '');
+  return query select * from unnest(v_misfits);
   select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
   into v_step_nodes
   from _qwf.items(v_steps) i
@@ -38,11 +35,6 @@ begin
       or _qwf.step_kind(i.item) in ('input', 'node', 'workflow'));
   return query select * from _qwf.item_problems(v_steps, 'steps', v_step_nodes);
   return query select * from _qwf.compensation_problems(v_steps, 'steps', p_pipelines);
-  return query
-    select p.*
-    from _qwf.items(v_steps) i
-    cross join lateral _qwf.step_problems(i.item, format('steps[%s]', i.place - 1)) p
-    order by i.place;
   return query
     select format('steps[%s].pipeline', i.place - 1), format('there is no pipeline "%s"', i.name),
       coalesce(

@@ -33,7 +33,7 @@ declare
     union all
     select (p_path || '.map', m.error, null)::_qwf.problem
     from _qwf.compile_map(p_step -> 'map', p_names) m
-    where m.error not like 'malformed%'  -- _map_problems reports those
+    where m.error not like 'malformed%'  -- _checked reports those
       and (jsonb_typeof(p_step -> 'map') = 'array'
         or exists (select from _qwf.expressions(p_step -> 'map', '') e where e.path = '')));
   v_given jsonb := jsonb '{"checks": [], "problems": []}';

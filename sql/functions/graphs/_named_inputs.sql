@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_named_inputs
 -- Purpose: Returns inputs as an object, by name, whichever form they were written in.
 -- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] becomes {"boxes": {"$from":
---   "detect.boxes"}}. Invalid entries are left out, because _input_problems reports them.
+--   "detect.boxes"}}. Invalid entries are left out, because _misfits reports them.
 -- Called by: the functions that check and compile definitions.
 
 begin;

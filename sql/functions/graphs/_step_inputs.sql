@@ -47,7 +47,7 @@ begin
       v_static.value := _qwf.with_defaults(v_static.value, v_schema);
       v_problems := v_problems || array(
         select (format('%s.inputs.%s', p_path, v_name), v_static.error, null)::_qwf.problem
-        where v_static.error not like 'malformed%'  -- which _input_problems reports
+        where v_static.error not like 'malformed%'  -- which _checked reports
         union all
         select p
         from _qwf.schema_problems(

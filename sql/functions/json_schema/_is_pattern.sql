@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/json_schema/_is_pattern
 -- Purpose: True when a value is a string that compiles as a regular expression.
 -- Guarantees: Never raises. Only this function tries out a pattern.
--- Called by: _expression_problems, _apply_filter, _keyword_problems, _question_rules.
+-- Called by: _apply_filter, _checked, _expression_problems.
 
 begin;
 

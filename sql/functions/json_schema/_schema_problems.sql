@@ -2,8 +2,7 @@
 -- Purpose: Reports where a value violates a schema.
 -- Guarantees: Returns at most 20 violations, and a row that says so if there are more. Never raises
 --   for a schema that passed registration.
--- Called by: _answer_problems, _context_problems, _definition_schema_problems, _resolve_check,
---   _step_inputs.
+-- Called by: _answer_problems, _checked, _context_problems, _resolve_check, _step_inputs.
 
 begin;
 

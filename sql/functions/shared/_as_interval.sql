@@ -2,9 +2,9 @@
 -- Purpose: Reads a duration as definitions write it: interval text such as "10 min", or a number of
 --   seconds.
 -- Guarantees: Null for everything except a positive duration of at most 366 days; never raises.
--- Called by: _alert_problems, _compile, _compile_node, _compile_question, _delay_end,
---   _delay_problems, _drawn_node, _expect_problems, _judge, _judge_runs, _key_problems,
---   _late_after, _late_schedules, _next_turn, _open_node, _overdue_workflows, _read_alert.
+-- Called by: _alert_problems, _checked, _compile, _compile_node, _compile_question, _delay_end,
+--   _drawn_node, _expect_problems, _judge, _judge_runs, _late_after, _late_schedules, _next_turn,
+--   _open_node, _overdue_workflows, _read_alert.
 
 begin;
 

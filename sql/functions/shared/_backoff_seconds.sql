@@ -2,7 +2,7 @@
 -- Purpose: Returns the wait before the n-th retry.
 -- Guarantees: Never raises; null for an invalid backoff, or one of more than 4 KiB of text. Without
 --   jitter: the caller adds it.
--- Called by: _check_run, _job_problem, _node_rules, _read_settings, _transition.
+-- Called by: _check_run, _checked, _job_problem, _read_settings, _transition.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Returns what is wrong with the labels that a job or a node requires, or null.
 -- Guarantees: Only texts pass, because agents announce texts: a job that requires the number 5
 --   would wait forever for a worker with the label "5". Expects an object.
--- Called by: _job_problem, _node_rules.
+-- Called by: _checked, _job_problem.
 
 begin;
 

@@ -5,8 +5,8 @@ select results_eq($$ select qwf_test.problems('pipeline', '{"name": "p", "nodes"
   "inputs": [
   {"name": "x", "from": "pipeline._implicit(3.5)"},
   {"name": "y", "from": "pipeline._siblings([b, c])"}]}]}') $$, array[
-  'nodes[0].inputs.x: "_implicit" is not a reference',
-  'nodes[0].inputs.y: "_siblings" is not a reference'], 'both are refused');
+  'nodes[0].inputs[0].from: "_implicit" is not a reference',
+  'nodes[0].inputs[1].from: "_siblings" is not a reference'], 'both are refused');
 select is(p.hint,
   'write inputs as an object, {"name": value, ...}; a list of them takes references only',
   'a literal for _implicit')

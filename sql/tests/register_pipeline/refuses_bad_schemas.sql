@@ -6,7 +6,7 @@ select results_eq(format('select qwf_test.problems(%L, %L)', 'pipeline', jsonb_b
       jsonb_build_object('x', c.schema)))),
   array['inputs.properties.x' || c.problem], c.schema::text)
 from (values
-  (jsonb '5', ': is not a schema: must be an object'),
+  (jsonb '5', ': must be of type object, not number'),
   ('{"type": "strng"}',
     '.type: must be string, number, integer, boolean, object, array or null, or a list of these'),
   ('{"type": ["string", []]}',
@@ -18,7 +18,7 @@ from (values
   ('{"minimum": 3, "maximum": 2}', '.minimum: is larger than maximum'),
   ('{"minimum": "3"}', '.minimum: must be of type number, not string'),
   ('{"required": ["y"], "properties": {"z": {}}}', '.required[0]: is not among the properties'),
-  ('{"required": [1]}', '.required[0]: must be a string'),
+  ('{"required": [1]}', '.required[0]: must be of type string, not number'),
   ('{"properties_order": ["z", "y"], "properties": {"z": {}}}',
     '.properties_order[1]: is not among the properties'),
   ('{"items": []}', '.items: must be of type object, not array'),

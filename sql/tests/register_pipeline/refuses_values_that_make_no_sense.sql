@@ -75,7 +75,7 @@ from (values
   ('{"skip_if": "yes"}', 'skip_if: must be true, false or an expression'),
   ('{"inputs": {"$value": {}}}', 'inputs: must not be an expression: give each input by name'),
   ('{"depends_on": "up"}', 'depends_on: must be of type array, not string'),
-  ('{"depends_on": [1]}', 'depends_on[0]: must be a string'),
+  ('{"depends_on": [1]}', 'depends_on[0]: must be of type string, not number'),
   ('{"depends_on": ["up/x"]}', 'depends_on[0]: there is no "up/x"')) c (keys, problem);
 
 select * from finish();

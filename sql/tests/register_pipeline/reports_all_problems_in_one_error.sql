@@ -20,7 +20,7 @@ select set_eq($$ select qwf_test.problems('pipeline', '{
   'nodes[1].id: "a" is already the id of nodes[0]',
   'nodes[1].map: is neither a list nor an expression',
   'nodes[1].inputs: must be of type object or array, not number',
-  'nodes[2]: must be an object',
+  'nodes[2]: must be of type object, not number',
   'nodes[3].depends_on[1]: there is no "z"',
   'nodes[3].inputs.x: "$form" is not an operator, or its operator is missing',
   'nodes: cycle: a -> c -> a'], 'each with its path');

@@ -25,7 +25,7 @@ select set_eq($$ select qwf_test.problems('workflow', '{"name": "w", "stpes": []
   'steps: cycle: d -> d',
   'steps[5].kind: must be "node", "pipeline", "workflow" or "input"',
   'steps[5].skip_if: must be true, false or an expression',
-  'steps[6]: must be an object'], 'each with its path');
+  'steps[6]: must be of type object, not array'], 'each with its path');
 select is_empty('select from qwf.workflows', 'nothing is written');
 
 select * from finish();
