@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         Release,
         TemporaryError,
         Track,
-        cell_for,
         events,
         jobs,
         runs,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "FROM_AGENT", "App", "Call", "Checkpoint", "Job", "NotCompleted", "PermanentError", "Release",
-    "TemporaryError", "Track", "__version__", "cell_for", "events", "jobs", "runs",
+    "TemporaryError", "Track", "__version__", "events", "jobs", "runs",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,8 +23,8 @@ with extras.needed("pip install 'qwf-agent[agent]'"):
     from qwf_agent.agent.commands_folder import UnsafeCommands, check_commands
     from qwf_agent.agent.log_format import FORMATS, start_log
     from qwf_agent.agent.loop import Agent
-    from qwf_agent.agent.options import SERVED_QUEUE, Address, AgentOptions
-    from qwf_agent.agent.out_root import INSTANCE, out_root_template
+    from qwf_agent.agent.options import SERVED_QUEUE, AgentOptions
+    from qwf_agent.agent.out_root import INSTANCE
     from qwf_agent.child.tasks import CannotLoad
     from qwf_agent.receivers.config import ALERTS_QUEUE, read_receivers
     from qwf_agent.servers.config import ServerConfig, read_servers
@@ -78,20 +78,13 @@ def read_toml(ctx: click.Context, _param: click.Parameter, value: str | None) ->
             raise Misconfigured(
                 f"{path}: [agent]: {key} has to be {expected}, not {json.dumps(value, default=str)}"
             )
-        given[param.name] = [value] if is_one_address(param, value) else value
+        given[param.name] = value
     ctx.default_map = {**given, **(ctx.default_map or {})}
-
-
-def is_one_address(param: click.Parameter, value: object) -> bool:
-    """Return True if the value stands for a list of addresses with this one alone."""
-    return isinstance(param.type, AddressType) and isinstance(value, str)
 
 
 def misfit(param: click.Parameter, value: object) -> str | None:
     """The kind that a value of qwf.toml has to be, if it is another; None if it fits. A text is
     read as if it were typed."""
-    if is_one_address(param, value):
-        return None
     if param.multiple:
         fits = isinstance(value, list) and all(isinstance(one, str) for one in value)
         return None if fits else "a list of texts"
@@ -105,17 +98,6 @@ def misfit(param: click.Parameter, value: object) -> str | None:
     if isinstance(param.type, click.types.IntParamType):
         return None if is_number else "a whole number"
     return None if is_number and param.callback in (check_gpu, read_size) else "a text"
-
-
-class AddressType(click.types.StringParamType):
-    """The address of a database. A variable names one, which may contain spaces."""
-
-    def split_envvar_value(self, rv: str) -> list[str]:
-        """The one address."""
-        return [rv]
-
-
-ADDRESS = AddressType()
 
 
 def check_gpu(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -193,12 +175,10 @@ class Misconfigured(click.ClickException):
         default=0, metavar="N")
 @option("--project", "Run jobs of this project only; '*': of all. Default: jobs without a "
         "project.", metavar="NAME", default="")
-@click.option("--dsn", "dsns", metavar="URL", multiple=True, type=ADDRESS,
-              help="Database address; repeat for several cells. Default: all of QWF_CELLS, else "
-              "QWF_DSN, DATABASE_URL, PG*, or the server that `qwf up` started.")
+@click.option("--dsn", metavar="URL", help="Database address. Default: QWF_DSN, DATABASE_URL, PG*, "
+              "or the server that `qwf up` started.")
 @option("--listen-dsn", "Address for LISTEN, needed if --dsn leads through a transaction pooler; "
-        "one for each cell, in their order. Default: the same as --dsn.", "listen_dsns",
-        multiple=True, metavar="URL", type=ADDRESS)
+        "default: the same as --dsn.", metavar="URL")
 @option("--out-root", "Folder for the files that bodies write; {instance} in it stands for the "
         "database. Default: ~/.qwf/out/{instance}.", type=FOLDER,
         metavar="DIR")
@@ -271,35 +251,15 @@ def read_options(given: dict[str, Any]) -> AgentOptions:
     commands = given["allow_commands"]
     if commands is not None and not commands.is_dir():
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")
-    given["addresses"] = read_addresses(given.pop("dsns"), given.pop("listen_dsns"))
+    given["dsn"] = config.find_dsn(given["dsn"])
+    if given["listen_dsn"] is not None:
+        given["listen_dsn"] = config.read_dsn(given["listen_dsn"], "--listen-dsn")
     given["project"] = None if given["project"] == "*" else given["project"]
     given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or config.this_box()
     root = given["out_root"] or config.home() / "out" / INSTANCE
-    given["out_root"] = out_root_template(root.absolute(), len(given["addresses"]) > 1)
+    given["out_root"] = root.absolute()
     return AgentOptions(**given)
-
-
-def read_addresses(dsns: Sequence[str], listen_dsns: Sequence[str]) -> tuple[Address, ...]:
-    """The databases to serve: those of --dsn, else all cells, else the only one there is. Raises
-    ConfigError."""
-    if dsns:
-        given = [config.read_dsn(dsn, "--dsn") for dsn in dsns]
-        cells = [(config.short_name(dsn), dsn) for dsn in given]
-    else:
-        cells = list(config.find_cells().items()) or [("", config.find_dsn())]
-    if len({dsn for _, dsn in cells}) < len(cells):
-        raise config.ConfigError("an address is given twice: name each cell once")
-    if listen_dsns and len(listen_dsns) != len(cells):
-        raise config.ConfigError(
-            f"--listen-dsn is given {len(listen_dsns)} times, for {len(cells)} databases: give one "
-            "for each, in the same order"
-        )
-    listen: list[str | None] = [config.read_dsn(dsn, "--listen-dsn") for dsn in listen_dsns]
-    return tuple(
-        Address(name if len(cells) > 1 else "", dsn, own)
-        for (name, dsn), own in zip(cells, listen or [None] * len(cells), strict=True)
-    )
 
 
 def read_receiver_names(queues: Collection[str]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ import logging
 import os
 import pwd
 import re
-import shlex
 import socket
 import stat
 import sys
@@ -36,7 +35,7 @@ LOCATION_VARIABLES = {
     "PGDATABASE": "dbname",
 }
 VARIABLES = (
-    *("QWF_DSN", "QWF_READ_DSN", "QWF_CELLS", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG"),
+    *("QWF_DSN", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG"),
     "QWF_LINK_SECRET",
     # the options of the agent
     *("QWF_QUEUE", "QWF_SLOTS", "QWF_APP", "QWF_NODES", "QWF_ALLOW_COMMANDS", "QWF_HOST"),
@@ -48,7 +47,7 @@ VARIABLES = (
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),
 )
-KEYS = ("dsn", "read-dsn", "cells", "agent", "server", "web", "receiver")  # of qwf.toml
+KEYS = ("dsn", "agent", "server", "web", "receiver")  # of qwf.toml
 WEB_KEYS = ("people",)  # of [web]
 
 _logger = logging.getLogger(__name__)
@@ -112,64 +111,6 @@ def find_address(flag: str | None = None) -> tuple[str, str]:
     return left_by_up, str(home() / "address")
 
 
-def find_dsn_to_read(flag: str | None = None) -> str:
-    """The database for a command that only reads, as a libpq address: a standby, if one is named.
-
-    The first of: `flag`, QWF_READ_DSN, and the address that `find_dsn` finds; if that is `dsn` in
-    qwf.toml, then `read-dsn` beside it. Raises ConfigError.
-    """
-    if flag is None and os.environ.get("QWF_READ_DSN"):
-        return read_dsn(os.environ["QWF_READ_DSN"], "QWF_READ_DSN")
-    if flag is None and not _is_named_by_variable():
-        configured = load_toml().get("read-dsn")
-        if configured is not None:
-            return read_dsn(str(configured), "read-dsn in qwf.toml")
-    return find_dsn(flag)
-
-
-def _is_named_by_variable() -> bool:
-    """Return True if a variable says where the database is, so that no address in qwf.toml
-    counts."""
-    return any(os.environ.get(name) for name in ("QWF_DSN", "DATABASE_URL", *LOCATION_VARIABLES))
-
-
-def find_cells() -> dict[str, str]:
-    """The databases that commands go to if there are several: names and addresses.
-
-    From QWF_CELLS or, unless a variable names one database, from [cells] in qwf.toml. Raises
-    ConfigError.
-    """
-    given = os.environ.get("QWF_CELLS")
-    if given:
-        try:
-            words = [word.partition("=") for word in shlex.split(given)]
-        except ValueError as error:
-            raise ConfigError(f"QWF_CELLS: {error}") from None
-        if len({name for name, _, _ in words}) < len(words):
-            raise ConfigError("QWF_CELLS: a name stands twice")
-        cells = {name: dsn for name, _, dsn in words}
-    elif _is_named_by_variable():
-        return {}
-    else:
-        cells = load_toml().get("cells", {})
-    source = "QWF_CELLS" if given else f"[cells] in {toml_path()}"
-    for name, dsn in cells.items():
-        if not re.fullmatch(r"[\w.-]+", name) or not isinstance(dsn, str) or not dsn:
-            raise ConfigError(
-                f"{source}: write a name and an address for each:"
-                + (" a=postgresql://box-a/qwf" if given else ' a = "postgresql://box-a/qwf"')
-            )
-    return {name: read_dsn(dsn, f"cell {name}") for name, dsn in cells.items()}
-
-
-def short_name(dsn: str) -> str:
-    """How to call a database in a log: its host, port and name, as far as the address has them."""
-    parts = conninfo_to_dict(dsn)
-    host = str(parts.get("host") or parts.get("hostaddr") or parts.get("service") or "")
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"{host}{port}/{parts.get('dbname') or ''}"
-
-
 def warn_of_misspelt() -> None:
     """Warn of variables that look like one of ours. Others may belong to other programs."""
     for name in sorted(set(os.environ) - set(VARIABLES)):
@@ -229,8 +170,6 @@ def load_toml() -> dict[str, Any]:
             )
     if not isinstance(values.get("agent", {}), dict):
         raise ConfigError(f"{path}: agent is not a table: write [agent], and its options below it")
-    if not isinstance(values.get("cells", {}), dict):
-        raise ConfigError(f"{path}: cells is not a table: write [cells], and names below it")
     _check_web(path, values.get("web", {}))
     return values
 

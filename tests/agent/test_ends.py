@@ -84,8 +84,8 @@ def test_an_agent_survives_its_guardian(base: Database, start: StartAgent) -> No
 # Dead connections --------------------------------------------------------------------------------
 
 IMPATIENT = """
-import qwf_agent.agent.served_database
-qwf_agent.agent.served_database.SOFT_DEADLINE_S = 3.0  # instead of ten
+import qwf_agent.agent.database
+qwf_agent.agent.database.SOFT_DEADLINE_S = 3.0  # instead of ten
 """
 
 

@@ -118,7 +118,7 @@ def worker(link: EmptyLink) -> Worker:
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
     values |= {"pack_patience": None, "instance": "3f2a9c01"}
     links = Links(*[cast("Any", link)] * 3)
-    options = AgentOptions(addresses=(), queues=("cpu",), host="box", out_root=Path())
+    options = AgentOptions(dsn="", queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")
     worker = Worker(
         registration, Settings(**values), links, cast("Any", None), options, "{}", link.now

@@ -15,12 +15,9 @@ from qwf_agent.agent.shares import (
     MOST_HELD,
     MOST_JOBS,
     NO_ROOM,
-    SLOW_CLAIM_S,
     ClaimsAhead,
     Room,
     Share,
-    asked_by_others,
-    next_at,
     room_of,
     share_of,
 )
@@ -63,12 +60,8 @@ class OneSlot:
 
 @dataclass
 class OneWorker:
-    """A worker; those with the same `links` are of one database."""
-
     lanes: bool = False
     asked: Room = NO_ROOM
-    claimed_at: float = NOW
-    links: object = "a"
     may_claim: bool = True
     is_on_trial: bool = False
     knows_more: bool = False
@@ -200,7 +193,7 @@ def test_how_many_jobs_could_begin_now(
 def test_the_share_of_what_could_begin_now(
     worker: OneWorker, room: Room, asked: Room, startable: int
 ) -> None:
-    share = share_of(worker, room, [worker, OneWorker(asked=asked)], NOW, True)
+    share = share_of(worker, room, [worker, OneWorker(asked=asked)], True)
     assert share is not None
     assert share.room.startable == startable
 
@@ -230,7 +223,7 @@ def test_the_share_of_a_worker(
 ) -> None:
     workers = [worker, OneWorker(asked=asked)]
     for alone in (True, False):
-        assert share_of(worker, room, workers, NOW, alone) == share
+        assert share_of(worker, room, workers, alone) == share
 
 
 def test_a_worker_that_only_claims_ahead_pauses_until_a_child_is_idle() -> None:
@@ -254,30 +247,13 @@ def test_such_a_pause_ends_though_no_child_becomes_idle() -> None:
 
 def test_a_worker_on_trial_has_one_job_at_a_time() -> None:
     trial = OneWorker(is_on_trial=True)
-    assert share_of(trial, Room(5, 0), [trial], NOW, alone=True) == Share(Room(1, 0), False)
-    assert share_of(trial, Room(5, 0), [trial], NOW, alone=False) == Share(NO_ROOM, False)
+    assert share_of(trial, Room(5, 0), [trial], alone=True) == Share(Room(1, 0), False)
+    assert share_of(trial, Room(5, 0), [trial], alone=False) == Share(NO_ROOM, False)
 
 
 def test_its_own_claim_under_way_takes_no_room_of_it() -> None:
     worker = OneWorker(asked=Room(3, 0))
-    assert share_of(worker, Room(3, 0), [worker], NOW, True) == Share(Room(3, 0), False)
-
-
-def test_a_claim_that_waits_long_keeps_room_from_its_own_database_only() -> None:
-    """The server of the other database may hang."""
-    slow = OneWorker(asked=Room(3, 1), claimed_at=NOW - 2 * SLOW_CLAIM_S)
-    quick, other = (OneWorker(asked=Room(3, 1), links="b") for _ in range(2))
-    workers = [slow, quick, other]
-    assert asked_by_others(other, workers, NOW) == Room(3, 1)
-    slow.links = "b"
-    assert asked_by_others(other, workers, NOW) == Room(6, 2)
-
-
-def test_the_loop_wakes_when_the_room_of_a_slow_claim_is_free() -> None:
-    asks = OneWorker(asked=Room(1, 0), claimed_at=NOW - 0.25)
-    assert next_at([OneWorker(), asks], NOW) == NOW + SLOW_CLAIM_S - 0.25
-    asks.claimed_at = NOW - 2 * SLOW_CLAIM_S  # it is free already
-    assert next_at([asks], NOW) == float("inf")
+    assert share_of(worker, Room(3, 0), [worker], True) == Share(Room(3, 0), False)
 
 
 @pytest.mark.parametrize("up", [True, False])
@@ -291,12 +267,11 @@ def test_only_a_worker_that_claims_says_that_many_jobs_wait(
     assert cast("Any", Worker.knows_more).fget(worker) == (up and on and found_all)
 
 
-@pytest.mark.parametrize("holds_back", ["barred", "is_lost", "reader", "reporter", "off"])
+@pytest.mark.parametrize("holds_back", ["is_lost", "reader", "reporter", "off"])
 def test_a_worker_may_claim_unless_something_holds_it_back(holds_back: str) -> None:
     def worker(why: str) -> Any:
         return SimpleNamespace(
             control=SimpleNamespace(on=why != "off"),
-            barred=why == "barred",
             is_lost=why == "is_lost",
             reader=SimpleNamespace(is_behind=why == "reader"),
             reporter=SimpleNamespace(is_behind=lambda: why == "reporter"),

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import psycopg
@@ -136,7 +137,7 @@ def test_an_agent_exits_even_if_its_sampler_cannot_be_killed(
     others = set(psutil.Process().children())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(telemetry.sampler, "serve", lambda *_: signal.pause())
-        measuring.step(time.monotonic(), True, 5.0, [])
+        measuring.step(time.monotonic(), True, 5.0, Mock(is_ours=False))
         (pid,) = set(psutil.Process().children()) - others
         patch.setattr(telemetry.os, "kill", lambda *_: None)
         measuring.close()

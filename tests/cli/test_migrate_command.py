@@ -42,40 +42,6 @@ def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
         assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
 
 
-def test_a_deploy_says_which_cell_the_database_is(qwf: Cli, dsn: str) -> None:
-    deploy = ("migrate", "deploy", "--dsn", dsn)
-    announced = qwf(*deploy, "--cell", "3/16", "--dry-run")
-    assert (announced.exit_code, announced.stdout) == (1, "+ cell 3/16\n1 change to deploy\n")
-    done = qwf(*deploy, "--cell", "3/16")
-    assert (done.exit_code, done.stdout) == (0, "up to date\nthis is cell 3 of 16\n")
-    assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
-    assert qwf(*deploy, "--cell", "3/16", "--dry-run").stdout == "up to date\n"
-    for dry in ([], ["--dry-run"]):
-        refused = qwf(*deploy, "--cell", "4/16", *dry)
-        assert refused.exit_code == 1
-        assert "given out ids" in refused.stderr
-        assert "it is cell 3 of 16, not 4 of 16" in refused.stderr
-        assert "leave out --cell to keep it" in refused.stderr
-    assert "numbered from 0" in qwf(*deploy, "--cell", "16/16").stderr
-    for more in (("--to", "schema/jobs"), ("--plan", __file__)):
-        assert qwf(*deploy, "--cell", "3/16", *more).exit_code == 2
-    assert "cell 3 of 16" in qwf("migrate", "sql", "--cell", "3/16").stdout
-
-
-def test_a_deploy_to_another_cell_is_refused_before_it_changes_anything(qwf: Cli, dsn: str) -> None:
-    deploy = ("migrate", "deploy", "--dsn", dsn)
-    *_, before, last = (change.change for change in migrations.status(dsn))
-    assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
-    assert qwf("migrate", "revert", "--to", before, "--yes", "--dsn", dsn).exit_code == 0
-    kept = qwf(*deploy, "--cell", "0/1", "--dry-run")
-    assert (kept.exit_code, kept.stdout) == (1, f"+ {last}\n1 change to deploy\n")
-    for dry in (["--dry-run"], []):
-        refused = qwf(*deploy, "--cell", "1/2", *dry)
-        assert (refused.exit_code, refused.stdout) == (1, "")
-        assert "given out ids" in refused.stderr
-    assert [s.change for s in migrations.missing(dsn)] == [last]
-
-
 def test_revert_asks_first(qwf: Cli, dsn: str) -> None:
     with psycopg.connect(dsn) as conn:
         conn.execute("drop schema qwf_test cascade")

@@ -37,7 +37,6 @@ CALLS: dict[str, dict[str, str]] = {
     "cancel_jobs": {"jobs": "'{1}'", "reason": "'late'"},
     "cancel_run": {"run_id": ASKING, "reason": "'late'"},
     "cancel_runs": {"runs": "'{1}'", "reason": "'late'"},
-    "cell_for": {"key": "'k'", "cells": "16"},
     "change_settings": {"changes": "'{}'"},
     "change_job": {
         "job_id": "(select id from qwf.jobs where task = 'next')",

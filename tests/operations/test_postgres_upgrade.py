@@ -27,7 +27,6 @@ pytestmark = pytest.mark.skipif(
     bool(os.environ.get("QWF_TEST_DSN")), reason="these tests start and stop servers of their own"
 )
 TASKS = ("--app", "bodies", "--queue", "default")
-CELL = migrate.Cell(3, 16)
 
 
 def moves_on(debian: Path) -> bool:
@@ -50,7 +49,7 @@ each_step = pytest.mark.parametrize(
 def data() -> Iterator[Callable[[int], Path]]:
     """Returns a data directory of a version with the engine in it; each is made once."""
     with contextlib.ExitStack() as stack:
-        yield functools.cache(lambda version: stack.enter_context(deployed_data(version, CELL)))
+        yield functools.cache(lambda version: stack.enter_context(deployed_data(version)))
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ class Work:
         self.base = Database(self.dsn)
         newest = self.base.one("select max(id) from qwf.jobs")
         job = self.base.enqueue("noop")
-        assert job == newest + CELL.cells
+        assert job == newest + 1
         assert self.base.ended(job)["status"] == "completed"
         self.base.one("select qwf.submit_input(%s, 'ask', '5')", self.run)
         until(
@@ -124,7 +123,6 @@ class Work:
             ),
             "the node behind the question",
         )
-        assert self.base.one("select cell from qwf.cell()") == CELL.number
         assert self.base.invariants() == []
         assert migrate.verify(self.dsn)
         checks = ("drift", "roles")

@@ -176,10 +176,9 @@ def test_a_group_of_its_owner_alone_may_write(above: Path, monkeypatch: pytest.M
         ("[agents]\nslots = 3", r"unknown key 'agents': did you mean 'agent'\?"),
         (
             "slots = 3",
-            r"unknown key 'slots': use one of dsn, read-dsn, cells, agent, .*; the .*\[agent\]",
+            r"unknown key 'slots': use one of dsn, agent, .*; the .*\[agent\]",
         ),
         ("agent = 3", "agent is not a table"),
-        ("cells = 3", "cells is not a table"),
         ("web = 3", "web is not a table"),
         (
             "[web.poeple]\nada = 'admin'",
@@ -235,17 +234,16 @@ def test_what_can_be_repeated_has_to_be_a_list_of_texts(
         agent_command.make_context("agent", [])
 
 
-def test_one_address_of_an_agent_needs_no_list(
+def test_an_address_of_an_agent_may_have_spaces(
     nothing_set: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A variable names one, too, though the address has spaces."""
-    lines = ['dsn = "host=a dbname=b"', 'listen-dsn = ["host=c", "host=d dbname=e"]']
+    lines = ['dsn = "host=a dbname=b"', 'listen-dsn = "host=d dbname=e"']
     (nothing_set / "qwf.toml").write_text("\n".join(["[agent]", *lines]))
     params = agent_command.make_context("agent", []).params
-    assert params["dsns"] == ("host=a dbname=b",)
-    assert params["listen_dsns"] == ("host=c", "host=d dbname=e")
+    assert params["dsn"] == "host=a dbname=b"
+    assert params["listen_dsn"] == "host=d dbname=e"
     monkeypatch.setenv("QWF_LISTEN_DSN", "host=f dbname=g")
-    assert agent_command.make_context("agent", []).params["listen_dsns"] == ("host=f dbname=g",)
+    assert agent_command.make_context("agent", []).params["listen_dsn"] == "host=f dbname=g"
 
 
 @pytest.mark.parametrize("key", ["grace", "lease", "poll", "wait"])
@@ -353,22 +351,6 @@ def test_home_is_in_the_users_unless_it_is_set(
     monkeypatch.delenv("QWF_HOME")
     monkeypatch.setenv("HOME", "/somewhere")
     assert config.home() == Path("/somewhere/.qwf")
-
-
-def test_commands_that_read_find_a_standby(
-    nothing_set: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One in qwf.toml is that of the database beside it, and of no other."""
-    (nothing_set / "qwf.toml").write_text('dsn = "host=main"\nread-dsn = "host=copy"\n')
-    assert (config.find_dsn(), config.find_dsn_to_read()) == ("host=main", "host=copy")
-    monkeypatch.setenv("QWF_DSN", "host=other")
-    assert config.find_dsn_to_read() == "host=other"
-    monkeypatch.setenv("QWF_READ_DSN", "host=others-copy")
-    assert (config.find_dsn(), config.find_dsn_to_read()) == ("host=other", "host=others-copy")
-    assert config.find_dsn_to_read("host=flag") == "host=flag"
-    monkeypatch.setenv("QWF_READ_DSN", "nonsense")
-    with pytest.raises(config.ConfigError, match="QWF_READ_DSN is not a Postgres address"):
-        config.find_dsn_to_read()
 
 
 @pytest.mark.parametrize(

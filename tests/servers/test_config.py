@@ -170,7 +170,7 @@ def test_an_agent_has_a_slot_for_each_request(
     queues: tuple[str, ...], slots: int | None, number: int
 ) -> None:
     servers = read_servers([{**TABLE, "parallel": 8}, URL])
-    options = AgentOptions((), queues, "box", Path("/out"), slots, servers=servers)
+    options = AgentOptions("", queues, "box", Path("/out"), slots, servers=servers)
     assert count(options, [0, 1]) == number
 
 
@@ -180,7 +180,7 @@ def test_an_agent_has_a_slot_for_each_request(
     ids=str,
 )
 def test_jobs_of_the_queue_never_need_a_card(queues: tuple[str, ...], of_cards: set[str]) -> None:
-    assert AgentOptions((), queues, "box", Path("/out"), gpu="0").gpu_queues == of_cards
+    assert AgentOptions("", queues, "box", Path("/out"), gpu="0").gpu_queues == of_cards
 
 
 def test_an_agent_of_the_queue_says_what_is_wrong_and_does_not_start(tmp_path: Path) -> None:

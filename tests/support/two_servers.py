@@ -81,7 +81,7 @@ class Servers:
 
 
 @contextlib.contextmanager
-def deployed_data(version: int, cell: migrate.Cell) -> Iterator[Path]:
+def deployed_data(version: int) -> Iterator[Path]:
     """A data directory of this version whose database has the engine; no server runs on it."""
     folder = temporary_folder()
     cluster = embedded.Cluster(programs(version), folder / "data")
@@ -89,7 +89,7 @@ def deployed_data(version: int, cell: migrate.Cell) -> Iterator[Path]:
         cluster.create()
         cluster.start(SETTINGS)
         cluster.ensure_database(DATABASE)
-        migrate.deploy(cluster.dsn(DATABASE), cell=cell)
+        migrate.deploy(cluster.dsn(DATABASE))
         cluster.stop()
         yield cluster.data
     finally:

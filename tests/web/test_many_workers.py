@@ -56,8 +56,6 @@ def test_ten_thousand_workers_are_counted_and_some_are_shown(visit: Visit, db: D
         assert 'id="left-out"' not in page
     assert "✗ 1,000 dead workers" in viewer.text("/")
     assert "and 950 more" in viewer.text("/fleet")
-    glance = viewer.get("/glance").json()
-    assert (glance["boxes"], glance["dead"]) == (9000, 1000)
 
 
 def test_a_worker_with_jobs_is_shown_before_thousands_without(visit: Visit, db: Db) -> None:

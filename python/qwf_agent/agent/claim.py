@@ -47,7 +47,7 @@ class WatchdogState:
 
 
 class Claimant(ABC):
-    """Who has claimed a job: the worker on one queue of one cell. What is to be said about the job
+    """Who has claimed a job: the worker on one queue. What is to be said about the job
     goes over its links."""
 
     settings: Settings

@@ -4,7 +4,6 @@ how its model servers should serve."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 
 from qwf_agent.agent import db
 from qwf_agent.agent.calls import Notification, SentCall
@@ -20,12 +19,6 @@ NEXT_ANSWER = 1.5  # heartbeats: by then the next answer to a sleeping worker ha
 NO_SUCH = "QW001"
 UNKNOWN = "unknown"
 POLICIES = (None, "pause", UNKNOWN, "drain", "hard")  # the gentlest first
-
-
-def shared_policy(controls: Iterable[Control]) -> str | None:
-    """The policy for what the workers of several cells share: it is on if one of them is, and while
-    it is off, it is treated as gently as one of them wants."""
-    return min((control.policy for control in controls), key=POLICIES.index)
 
 
 class Answers:
@@ -62,9 +55,7 @@ class Control:
     or None if it is on. Before the first answer the worker is off.
     """
 
-    def __init__(
-        self, worker_id: str, host: str, queue: str, every_s: float, link: Link, cell: str = ""
-    ) -> None:
+    def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
         self.policy: str | None = UNKNOWN
         self.every_s = every_s  # seconds between two calls if notifications arrive
         self.notifications_arrive = False
@@ -72,7 +63,6 @@ class Control:
         self.unregistered = False  # the database has no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
-        self._name = f"{self._payload} of {cell}" if cell else self._payload  # for the log
         self._link = link
         self._asking: SentCall | None = None
         self._taking: SentCall | None = None
@@ -166,9 +156,9 @@ class Control:
             by = row["login"]
             if row["acting_for"]:
                 by += f", acting for {row['acting_for']}"
-            log.info("%s is off (%s), by %s%s%s", self._name, self.policy, by, until, why)
+            log.info("%s is off (%s), by %s%s%s", self._payload, self.policy, by, until, why)
         elif before != UNKNOWN:
-            log.info("%s is on again", self._name)
+            log.info("%s is on again", self._payload)
         return True
 
     def _take_requests(self) -> None:

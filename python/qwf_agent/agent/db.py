@@ -50,11 +50,6 @@ def version() -> Query:
     return Query("select * from qwf.version()")
 
 
-def cell() -> Query:
-    """Which cell the database is, and how many there can be: cell, cells."""
-    return Query("select * from qwf.cell()")
-
-
 def agent_settings(queue: str) -> Query:
     """Settings for a worker on the queue: times in seconds, sizes in bytes."""
     return Query("select * from qwf.agent_settings({})", (queue,))

@@ -1,5 +1,4 @@
-"""Ends the jobs that an agent holds: decides the outcome of each and hands it to the reporter of
-its cell."""
+"""Ends the jobs that an agent holds: decides the outcome of each and hands it to the reporter."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from qwf_agent.agent.opening import StartAborted
 from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.progress_sender import ProgressSender
-from qwf_agent.agent.served_databases import ServedDatabases
+from qwf_agent.agent.served_database import ServedDatabase
 from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.shutdown import STOPPED, Shutdown
 from qwf_agent.agent.signals import Signals
@@ -59,10 +59,10 @@ class Agent:
         self.urgent = selectors.DefaultSelector()  # also handled while it gathers answers
         self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
         self.signals = Signals(self.urgent)
-        self.databases = ServedDatabases(options, self.urgent, lambda: self.children.infos)
+        self.database = ServedDatabase(options, self.urgent, lambda: self.children.infos)
         self.progress = ProgressSender()
         self.answers = Answers()
-        # Of all databases; those that have not claimed for longest come first.
+        # Those that have not claimed for longest come first.
         self.workers: list[Worker] = []
         self.slots = Pool([], BatchSize(options.batch))
         self.endings = Endings(self.slots, options.host, self.job_ended)
@@ -76,7 +76,7 @@ class Agent:
             options, abilities, self.slots, self.serving, self.selector, self.guardian, groups
         )
         self.host_faults = HostFaults(self.slots, self.endings, self.children)
-        self.shutdown = Shutdown(options, self.slots, self.databases)
+        self.shutdown = Shutdown(options, self.slots, self.database)
         self.last_trouble = ""
         self.now = time.monotonic()
         self.parked = True  # switched off and without children, until a database answers
@@ -110,25 +110,23 @@ class Agent:
         gc.freeze()
         while not self.finished():
             self.wait()
-            self.open_databases()
             self.handle_signals()
             self.reap()
-            self.watch.step(self.now, self.databases)
+            self.watch.step(self.now, self.database)
             self.heartbeat()
             self.collect_claims()
             self.control()
             self.serve_models()
             self.hand_out()
             self.claim()
-            self.databases.report(self.now)
-            self.databases.tick(self.now)
+            self.database.report(self.now)
+            self.database.ticker.step(self.database.workers, self.now)
 
     # The steps of the loop, in their order.
 
     def wait(self, until: float | None = None) -> None:
         """Wait for an answer, a wake-up or a signal, or until something is due."""
-        for database in self.databases:
-            database.step_links(self.now)
+        self.database.step_links(self.now)
         gather_s = self.gather_s()
         if gather_s and self.take_urgent(gather_s):
             until = self.now  # do not wait
@@ -138,14 +136,13 @@ class Agent:
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
-        for database in self.databases:
-            database.take_notifications()
+        self.database.take_notifications()
 
     def gather_s(self) -> float:
         """How long to gather answers of children, because a turn of the loop can cost more than a
         short job. Only while reports are under way or all children have work."""
         claiming = all(one.asked.total for one in self.workers if one.links.soft.up)
-        reporting = any(database.reporter.busy() for database in self.databases)
+        reporting = self.database.reporter.busy()
         if reporting and claiming and not self.slots.backlog:
             return GATHER_BUSY_S
         longest_s = GATHER_BUSY_S if reporting else GATHER_S
@@ -160,12 +157,6 @@ class Agent:
             if not all(only_parts):
                 return True
         return False
-
-    def open_databases(self) -> None:
-        """Take in the databases that were not there when the agent began."""
-        for database in self.databases.open_more(self.now):
-            self.workers += database.workers
-            self.children.configure(self.databases.settings)
 
     def handle_signals(self) -> None:
         """The first SIGTERM drains, and so does --until-empty; a second one or the end of the grace
@@ -214,8 +205,7 @@ class Agent:
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
                 self.endings.apply_verdict(claim, verdict, self.now + worker.settings.cancel_grace)
-        for database in self.databases:
-            database.send_logs(self.slots, self.now)
+        self.database.send_logs(self.slots, self.now)
         for claim, verdict in self.progress.step(self.slots, self.now):
             kill_at = self.now + claim.worker.settings.cancel_grace
             self.endings.apply_verdict(claim, verdict, kill_at)
@@ -224,8 +214,7 @@ class Agent:
         """Put the jobs that claims have returned into the backlog. After a claim that found few
         nodes, fewer than it asked for, the next one waits for their reports if they will come
         soon."""
-        for database in self.databases:
-            database.take_answer_to_reports(self.now)
+        self.database.take_answer_to_reports(self.now)
         for worker in self.workers:
             claims = worker.claimed(self.now)
             self.slots.add(claims)
@@ -239,8 +228,8 @@ class Agent:
         unload models."""
         for worker in self.workers:
             if worker.take_settings(self.now):
-                log.info("the settings of %s have changed", worker.name)
-                self.children.configure(self.databases.settings)
+                log.info("the settings of %s have changed", worker.queue)
+                self.children.configure(self.database.settings)
             worker.update_registration(self.children.infos[worker.queue])
             if worker.control.step(self.now):
                 self.switch(worker)
@@ -251,8 +240,7 @@ class Agent:
                     self.slots.order(order)
             if not worker.control.on:
                 self.endings.park(worker, kill=worker.control.policy == "hard")
-        for database in self.databases:
-            database.reregister(self.children.infos, self.shutdown.begun)
+        self.database.reregister(self.children.infos, self.shutdown.begun)
         for order, error in self.slots.take_orders_done() + self.serving.take_orders_done():
             self.answers.send(order, error)
         self.answers.step()
@@ -263,11 +251,11 @@ class Agent:
     def serve_models(self) -> None:
         """Start and stop model servers as the jobs in the backlog need them, and register what they
         can serve."""
-        workers = [worker for database in self.databases for worker in database.workers]
+        workers = self.database.workers
         draining, sample = self.shutdown.begun, self.telemetry.sample
         if self.serving.step(self.now, workers, draining, sample):
             self.children.change_infos()
-            self.children.add_slots(self.databases.settings)
+            self.children.add_slots(self.database.settings)
 
     def hand_out(self) -> None:
         """Hand jobs of the backlog to children; while draining, release them instead."""
@@ -283,7 +271,7 @@ class Agent:
         claimed = []
         for worker in self.workers:
             alone = not (worker.is_on_trial and self.slots.has_any_of(worker))
-            share = shares.share_of(worker, room, self.workers, self.now, alone)
+            share = shares.share_of(worker, room, self.workers, alone)
             busy = shares.are_busy(worker, room, share)
             if worker.claim_if_due(share, self.now, with_reports, busy):
                 claimed.append(worker)
@@ -304,10 +292,9 @@ class Agent:
             return shares.NO_ROOM
         more = any(worker.knows_more for worker in self.workers)
         room = shares.room_of(self.slots, self.now, more)
-        held_back = [database.reporter.held_back() for database in self.databases]
-        if any(reports is not None for reports in held_back):
-            waiting = sum(reports or 0 for reports in held_back)
-            room = room.at_most(max(0, self.slots.free_places() - waiting))
+        held_back = self.database.reporter.held_back()
+        if held_back is not None:
+            room = room.at_most(max(0, self.slots.free_places() - held_back))
         return room
 
     def job_ended(
@@ -347,19 +334,16 @@ class Agent:
         """Wait for a database with a compatible schema, register, and make the slots. Raises
         StartAborted."""
         give_up_at = self.now + self.options.wait
-        while not self.databases.may_begin(self.now, give_up_at):
-            self.wait_to_start(self.databases.trouble())
-            for database in self.databases.open_more(self.now):
-                self.workers += database.workers
-        self.children.add_slots(self.databases.settings)
+        while not self.database.open(self.now, give_up_at):
+            self.wait_to_start(self.database.opening.trouble)
+        self.workers = list(self.database.workers)
+        self.children.add_slots(self.database.settings)
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
         warn_of_unserved(self.children.abilities.task_options, self.options.queues)
-        names = ", ".join(one.name for one in self.databases.open)  # a lone one has no name
-        of = f" of {names}" if names else ""
         project = self.options.project
         jobs = "all projects" if project is None else f"project {project}"
         log.info(
-            "serving %s%s for %s with %s", ", ".join(self.options.queues), of,
+            "serving %s for %s with %s", ", ".join(self.options.queues),
             "jobs without a project" if project == "" else jobs, self.slots.describe(),
         )  # fmt: skip
 
@@ -375,12 +359,11 @@ class Agent:
     def next_at(self) -> float:
         """When the loop has something to do, unless something happens first."""
         times = [
-            self.databases.next_at(),
+            self.database.next_at(),
             self.watch.next_at(self.now),
             self.systemd.next_at(),
             self.serving.next_at(),
             float("inf") if self.shutdown.begun else self.children.new_code.next_at(),
-            shares.next_at(self.workers, self.now),
         ]
         return min(times)
 
@@ -399,14 +382,14 @@ class Agent:
         give_up_at = self.shutdown.leave_by(time.monotonic())
         self.children.new_code.stop()
         self.slots.let_end(give_up_at)
-        calls = [call for database in self.databases for call in database.leave()]
+        calls = self.database.leave()
         while time.monotonic() < give_up_at and not (
             self.slots.have_ended() and all(call.done for _, call in calls)
         ):
             self.wait(self.now + BUSY_WAIT_S)
         for worker, call in calls:
             if call.failure is not None or not call.done:
-                log.warning("cannot deregister %s: %s", worker.name, call.failure or "no answer")
+                log.warning("cannot deregister %s: %s", worker.queue, call.failure or "no answer")
         self.serving.close()
         self.telemetry.close()
         self.guardian.close()

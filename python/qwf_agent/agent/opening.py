@@ -1,4 +1,4 @@
-"""Opens a database for an agent: checks its schema and which cell it is, and registers on it."""
+"""Opens the database of an agent: checks its schema, and registers on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from qwf_agent.system.versions import NO_SCHEMA, compatible_part
 log = logging.getLogger("qwf_agent")
 
 ASK_AGAIN_S = 0.2
-REFUSED_S = 60.0  # until it is tried again
 
 
 class StartAborted(Exception):
@@ -34,55 +33,32 @@ class StartAborted(Exception):
         self.code = code
 
 
-class NotServed(Exception):
-    """The database answers, but this agent must not serve it. `is_conflict`: because of another
-    one that it serves."""
-
-    def __init__(self, message: str, is_conflict: bool = False) -> None:
-        super().__init__(message)
-        self.is_conflict = is_conflict
-
-
 class Opening:
-    """Asks a database one question after the other, without waiting. After a refusal it begins
-    again a minute later.
+    """Asks the database one question after the other, without waiting.
 
-    Invariant: it registers nothing before the schema was found compatible, all queues are there
-    and, if the agent serves several databases, `accept` has let its number and the number of cells
-    pass. After a refusal it has no registrations.
+    Invariant: it registers nothing before the schema was found compatible and all queues are there.
     """
 
     def __init__(
-        self, cell: str, links: Links, reporter: Reporter, options: AgentOptions,
-        infos: Callable[[], dict[str, str]], accept: Callable[[int, int], None],
+        self, links: Links, reporter: Reporter, options: AgentOptions,
+        infos: Callable[[], dict[str, str]],
     ) -> None:  # fmt: skip
         self.workers: list[Worker] = []  # all of them, once it is done
         self._registered: list[Worker] = []  # so far
         self._ending: list[tuple[Worker, SentCall]] = []
         self.trouble, self.code = "", NO_DATABASE  # what it waits for
-        self.refusal = ""  # why it is not served, as of the last answer; set by the caller
-        self._cell = cell
         self._links = links
         self._reporter = reporter
         self._options = options
         self._infos = infos
-        self._accept = accept
         self._steps = self._open()
         self._asking: SentCall | None = None
         self._at = 0.0
 
     def step(self, now: float) -> bool:
-        """Go on; returns whether it is done. Raises NotServed."""
-        if self.workers:
-            return True
-        if now < self._at:
-            return False
-        try:
+        """Go on; returns whether it is done. Raises StartAborted."""
+        if not self.workers and now >= self._at:
             next(self._steps, None)
-        except NotServed:
-            self.deregister()
-            self._at, self._steps = now + REFUSED_S, self._open()
-            raise
         return bool(self.workers)
 
     def deregister(self) -> list[tuple[Worker, SentCall]]:
@@ -94,10 +70,6 @@ class Opening:
         self._registered = []
         return self._ending
 
-    def stop(self) -> None:
-        """Do not go on: the agent stops."""
-        self._at = float("inf")
-
     def next_at(self) -> float:
         """When it goes on, unless an answer comes first."""
         waits = self.workers or not self._links.durable.up
@@ -107,12 +79,10 @@ class Opening:
     def _open(self) -> Iterator[None]:
         version = (yield from self._ask(db.version())).value()
         if compatible_part(version) != compatible_part(__version__):
-            raise NotServed(
-                f"the database has schema version {version}, this agent needs {__version__}"
+            raise StartAborted(
+                MISCONFIGURED,
+                f"the database has schema version {version}, this agent needs {__version__}",
             )
-        if self._cell:
-            row = (yield from self._ask(db.cell())).rows[0]
-            self._accept(row["cell"], row["cells"])
         self._links.listener.listen(db.WORKER_CONTROL)
         given = []
         for queue in self._options.queues:
@@ -122,7 +92,7 @@ class Opening:
         for queue, settings in given:
             self._registered.append((yield from self._register(queue, settings)))
         for worker in self._registered if unwritable else ():
-            log.error("switching %s off for five minutes: %s", worker.name, unwritable)
+            log.error("switching %s off for five minutes: %s", worker.queue, unwritable)
             yield from self._ask(db.withdraw_worker(worker.id, unwritable or ""))
             worker.circuit_breaker.on_trial = True
         self.workers = list(self._registered)
@@ -135,24 +105,25 @@ class Opening:
         channel = (yield from self._ask(db.wake_channel(worker_id))).value()
         self._links.listener.listen(channel)
         return Worker(
-            Registration(worker_id, channel, host, queue, self._cell), settings, self._links,
+            Registration(worker_id, channel, host, queue), settings, self._links,
             self._reporter, self._options, info, time.monotonic(),
         )  # fmt: skip
 
     def _take_out_root(self, instance: str) -> str | None:
         """Make sure that no other database writes into the folder for files, and that no command
-        lies in it; returns why it cannot be written, or None. Raises NotServed."""
+        lies in it; returns why it cannot be written, or None. Raises StartAborted."""
         folder = out_root_of(self._options.out_root, instance)
         try:
             unwritable = take_out_root(folder, instance)
             if self._options.allow_commands is not None:
                 refuse_inside(self._options.allow_commands, folder)
         except (OutRootTaken, UnsafeCommands) as error:
-            raise NotServed(str(error)) from None
+            raise StartAborted(MISCONFIGURED, str(error)) from None
         return unwritable
 
     def _ask(self, query: db.Query) -> Generator[None, None, SentCall]:
-        """The answer to a query; waits for the database and the schema. Raises NotServed."""
+        """The answer to a query; waits for the database and the schema. Raises
+        StartAborted."""
         while True:
             yield from self._connect()
             call = self._asking = self._links.durable.send(query)
@@ -167,8 +138,9 @@ class Opening:
                 self.code, self.trouble = NO_DATABASE, str(call.failure)
             elif not call.failure.lost:
                 needed = "; this login needs the role qwf_worker"
-                raise NotServed(
-                    f"{call.failure}{needed if call.failure.sqlstate == '42501' else ''}"
+                raise StartAborted(
+                    MISCONFIGURED,
+                    f"{call.failure}{needed if call.failure.sqlstate == '42501' else ''}",
                 )
             else:
                 continue  # until it is connected again

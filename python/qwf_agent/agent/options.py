@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from qwf_agent.servers.config import ServerConfig
 
@@ -12,21 +11,13 @@ SERVED_QUEUE = "llm"  # an agent of this queue runs the model servers of its box
 NO_CARD = frozenset({"cpu", "default", SERVED_QUEUE})
 
 
-class Address(NamedTuple):
-    """Where a database is, and where to LISTEN if that leads through a transaction pooler. `cell`
-    is how the log calls it, empty if the agent serves no other."""
-
-    cell: str
-    dsn: str
-    listen_dsn: str | None = None
-
-
 @dataclass(frozen=True)
 class AgentOptions:
     """The options from the command line, the environment and qwf.toml. Times in seconds, memory in
-    bytes, `vram_mb` in MiB."""
+    bytes, `vram_mb` in MiB. `listen_dsn`: where to LISTEN if `dsn` leads through a transaction
+    pooler."""
 
-    addresses: tuple[Address, ...]
+    dsn: str
     queues: tuple[str, ...]
     host: str
     out_root: Path
@@ -54,6 +45,7 @@ class AgentOptions:
     until_empty: bool = False
     servers: tuple[ServerConfig, ...] = ()
     receivers: tuple[str, ...] = ()  # names
+    listen_dsn: str | None = None
 
     @property
     def gpu_queues(self) -> frozenset[str]:

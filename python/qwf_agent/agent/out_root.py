@@ -20,12 +20,6 @@ class OutRootTaken(Exception):
     """The folder belongs to another database. The message says what to do."""
 
 
-def out_root_template(given: Path, is_one_of_several: bool) -> Path:
-    """The folder as it is given, with a place for the id of the database if the agent serves
-    several: they have the same out-root, and each has its own folder in it."""
-    return given / INSTANCE if is_one_of_several and INSTANCE not in str(given) else given
-
-
 def out_root_of(template: Path, instance: str) -> Path:
     """The out-root for the database with this id."""
     return Path(str(template).replace(INSTANCE, instance[:SHORT]))

@@ -1,21 +1,20 @@
-"""One database that an agent serves: its connections, what goes over them, and its workers."""
+"""The database that an agent serves: its connections, what goes over them, and its workers."""
 
 from __future__ import annotations
 
 import logging
 import selectors
-import time
 from collections.abc import Callable, Iterable, Iterator
 
-from qwf_agent.agent import db
 from qwf_agent.agent.calls import SentCall
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link, Links
 from qwf_agent.agent.log_sender import LogSender
-from qwf_agent.agent.opening import REFUSED_S, Opening
-from qwf_agent.agent.options import Address, AgentOptions
+from qwf_agent.agent.opening import Opening, StartAborted
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.outage_log import OutageLog
 from qwf_agent.agent.reporter import Reporter
+from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.telemetry import HostReport
 from qwf_agent.agent.ticker import Ticker
@@ -27,37 +26,28 @@ SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 
 
 class ServedDatabase:
-    """The part of an agent that belongs to one database. Slots, children and model servers are
-    shared by all databases of the agent.
-
-    Invariant: once it is open, it has one worker for each queue of the agent, and stays open while
-    its database is away.
-    """
+    """Invariant: once it is open, it has one worker for each queue of the agent, and stays open
+    while the server is away."""
 
     def __init__(
-        self, address: Address, options: AgentOptions, selector: selectors.BaseSelector,
-        infos: Callable[[], dict[str, str]], accept: Callable[[ServedDatabase, int, int], None],
+        self, options: AgentOptions, selector: selectors.BaseSelector,
+        infos: Callable[[], dict[str, str]],
     ) -> None:  # fmt: skip
-        self.name = address.cell
-        self.number: tuple[int, int] | None = None  # which cell of how many, once it is accepted
         application = f"qwf agent {options.host} {','.join(options.queues)}"
-        own = address.listen_dsn is None  # else a pooler may give the sessions to others
-        soft = Link(address.dsn, application, selector, SOFT_DEADLINE_S, own)
-        durable = Link(address.dsn, application, selector, DURABLE_DEADLINE_S, own)
+        own = options.listen_dsn is None  # else a pooler may give the sessions to others
+        soft = Link(options.dsn, application, selector, SOFT_DEADLINE_S, own)
+        durable = Link(options.dsn, application, selector, DURABLE_DEADLINE_S, own)
         listener = soft  # behind a transaction pooler: a session of its own
-        if address.listen_dsn is not None:
-            listener = Link(address.listen_dsn, application, selector, SOFT_DEADLINE_S)
+        if options.listen_dsn is not None:
+            listener = Link(options.listen_dsn, application, selector, SOFT_DEADLINE_S)
         self.links = Links(soft, durable, listener)
         self.failures = FailureLog(soft)
         self.reporter = Reporter(durable, self.failures)
         self.logs = LogSender(soft)
         self.ticker = Ticker(durable, options.until_empty)
-        self.host_report = HostReport(options.host, address.dsn, soft)
-        self.opening = Opening(
-            self.name, self.links, self.reporter, options, infos,
-            lambda number, cells: accept(self, number, cells),
-        )  # fmt: skip
-        self._outages = OutageLog(self.name)
+        self.host_report = HostReport(options.host, options.dsn, soft)
+        self.opening = Opening(self.links, self.reporter, options, infos)
+        self._outages = OutageLog()
         self._reregistering: dict[Worker, Iterator[None]] = {}
 
     @property
@@ -66,9 +56,22 @@ class ServedDatabase:
         return self.opening.workers
 
     @property
-    def is_open(self) -> bool:
-        """True if it is served."""
-        return bool(self.opening.workers)
+    def settings(self) -> Settings:
+        """The settings of what all queues share: those of the first one."""
+        return self.workers[0].settings
+
+    @property
+    def is_up(self) -> bool:
+        """True if it is open, and the server is there."""
+        return bool(self.workers) and self.links.soft.up and self.links.durable.up
+
+    def open(self, now: float, give_up_at: float) -> bool:
+        """Go on opening it; True once it is open. Raises StartAborted."""
+        if self.opening.step(now):
+            return True
+        if now >= give_up_at:
+            raise StartAborted(self.opening.code, self.opening.trouble or "no database")
+        return False
 
     def step_links(self, now: float) -> None:
         """Let the connections act on their deadlines."""
@@ -117,46 +120,17 @@ class ServedDatabase:
                     del self._reregistering[worker]
             elif worker.control.unregistered and not draining and self.links.durable.up:
                 log.warning("worker %s is no longer registered: registering it again", worker.id)
-                self._reregistering[worker] = self._register_again(worker, infos[worker.queue])
-            elif not worker.control.unregistered:
-                worker.barred = False
-
-    def _register_again(self, worker: Worker, info: str) -> Iterator[None]:
-        """Register a worker again, unless its database has become another cell: the ids of its jobs
-        may be those of another one that the agent serves."""
-        if self.number is not None:
-            worker.barred = True
-            asking = self.links.durable.send(db.cell())
-            while not asking.done:
-                yield
-            if asking.failure is not None:
-                return  # it is tried again
-            (row,) = asking.rows
-            if (row["cell"], row["cells"]) != self.number:
-                log.error(
-                    "not serving %s: it was cell %d of %d, and is now cell %d of %d: start this"
-                    " agent again", self.name, *self.number, row["cell"], row["cells"],
-                )  # fmt: skip
-                again_at = time.monotonic() + REFUSED_S
-                while time.monotonic() < again_at:
-                    yield
-                return
-            worker.barred = False
-        yield from worker.reregister(info)
-
-    @property
-    def is_up(self) -> bool:
-        """True if it is served, and its database is there."""
-        return self.is_open and self.links.soft.up and self.links.durable.up
+                self._reregistering[worker] = worker.reregister(infos[worker.queue])
 
     def next_at(self) -> float:
         """When there is something to do, unless something happens first."""
-        links = [link.next_at() for link in self.links]
         parts = self.logs, self.failures, self.opening, self.reporter
         own = [part.next_at() for part in parts]
-        if self.is_open:
-            own.append(self.ticker.next_at())
-        return min(*links, *own, *(worker.next_at() for worker in self.workers))
+        own += [self.ticker.next_at()] if self.workers else []
+        return min(
+            *own, *(link.next_at() for link in self.links),
+            *(worker.next_at() for worker in self.workers),
+        )  # fmt: skip
 
     def leave(self) -> list[tuple[Worker, SentCall]]:
         """End what is not needed to deregister; returns the calls that end the registrations."""

@@ -16,7 +16,6 @@ from qwf_agent.agent.abilities import Abilities, ServedModels
 from qwf_agent.agent.card_models import CardModels
 from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.endings import SERVER_LOST, Endings
 from qwf_agent.agent.model_orders import ModelOrders
 from qwf_agent.agent.options import SERVED_QUEUE, AgentOptions
@@ -72,7 +71,7 @@ class Serving:
         self.abilities = abilities
         self._pool = pool
         self._endings = endings
-        self._orders_applied: dict[Worker, Orders] = {}  # of the worker of each cell
+        self._orders_applied = Orders()
         self._given: dict[Claim, UsedServer] = {}
         self._tokens = {server.config.name: TokenCount() for server in self.fleet.servers}
         self._waits_since: dict[Claim, float] = {}
@@ -90,13 +89,14 @@ class Serving:
             pool.may_load = self._on_cards.may_load
 
     def step(self, now: float, workers: Iterable[Worker], draining: bool, sample: Sample) -> bool:
-        """Let the servers do what is due; returns whether what can be had has changed. The settings
-        are those of the first of the `workers`, which are in the order of their cells."""
+        """Let the servers do what is due; returns whether what can be had has changed."""
         if not self._names:
             return False
-        serving = [worker for worker in workers if worker.queue == SERVED_QUEUE]
-        self._apply_orders(serving)
-        settings, policy = serving[0].settings, shared_policy(one.control for one in serving)
+        (worker,) = (one for one in workers if one.queue == SERVED_QUEUE)
+        if worker.control.servers != self._orders_applied:
+            self._orders_applied = worker.control.servers
+            self.fleet.apply(worker.control.servers)
+        settings, policy = worker.settings, worker.control.policy
         off = policy in ("drain", "hard") and not (draining or self._killed)
         policy = "hard" if self._killed else "drain" if draining else policy
         wish = Wish(policy, settings.affinity_max_wait, settings.model_load_grace)
@@ -105,19 +105,11 @@ class Serving:
         self._release_withdrawn()
         filled = self._surplus.step(self._waits_since, settings.affinity_max_wait, now)
         self._orders.step(now, policy in (None, "pause"), off)
-        self._report_broken(serving)
+        self._report_broken(worker)
         changed = self.fleet.take_changes() or filled
-        for worker in serving if changed else ():
+        if changed:
             worker.beat_soon()
         return changed
-
-    def _apply_orders(self, workers: Iterable[Worker]) -> None:
-        """Apply what operators have set for the servers. Of several cells the last change counts,
-        whatever it is."""
-        for worker in workers:
-            if worker.control.servers != self._orders_applied.get(worker, Orders()):
-                self._orders_applied[worker] = worker.control.servers
-                self.fleet.apply(worker.control.servers)
 
     def admit(self, claim: Claim) -> bool:
         """Return True if the job may be handed to a child now; then it counts as in flight."""
@@ -303,13 +295,12 @@ class Serving:
         lacking = [claim for claim in self._waits_since if claim.model not in had]
         self._endings.release([claim for claim in lacking if claim in self._pool.backlog])
 
-    def _report_broken(self, workers: Iterable[Worker]) -> None:
-        """Record it in every database when a server breaks."""
+    def _report_broken(self, worker: Worker) -> None:
+        """Record it when a server breaks."""
         broken = {server.config.name: server for server in self.fleet.own if server.failures.broken}
         for name in broken.keys() - self._broken:
             error = broken[name].error or ""
-            for worker in workers:
-                worker.links.soft.send(db.report_broken_server(worker.id, name, error))
+            worker.links.soft.send(db.report_broken_server(worker.id, name, error))
         self._broken = set(broken)
 
 

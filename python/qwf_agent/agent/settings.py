@@ -71,11 +71,8 @@ class SettingsReader:
     Invariant: at most one call is under way.
     """
 
-    def __init__(
-        self, queue: str, name: str, options: AgentOptions, link: Link, now: float
-    ) -> None:
+    def __init__(self, queue: str, options: AgentOptions, link: Link, now: float) -> None:
         self._queue = queue
-        self._name = name  # of the worker, for the log
         self._options = options
         self._link = link
         self._reading: SentCall | None = None
@@ -112,7 +109,7 @@ class SettingsReader:
         try:
             return read_settings(text, self._options)
         except Exception as error:  # such as the settings of another version
-            log.warning("cannot read the settings of %s, keeping the old: %r", self._name, error)
+            log.warning("cannot read the settings of %s, keeping the old: %r", self._queue, error)
             return None
 
     def next_at(self) -> float:

@@ -12,7 +12,6 @@ MOST_JOBS = 1000  # of one claim: qwf.claim() returns no more
 MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
 AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
 AHEAD_AT_MOST_S = 1.0  # of claims without a child that could begin a job
-SLOW_CLAIM_S = 1.0  # from then on other databases may have the room that a claim has asked for
 
 
 class Room(NamedTuple):
@@ -109,15 +108,10 @@ class Takers(Protocol):
 
 class ClaimingWorker(Protocol):
     """A worker, as far as the decision asks it. With `lanes`, jobs of its queue need a card unless
-    they are light; its claim under way has asked for `asked` at `claimed_at`."""
+    they are light; its claim under way has asked for `asked`."""
 
     lanes: bool
     asked: Room
-    claimed_at: float
-
-    @property
-    def links(self) -> object:
-        """Those to its database: workers of one database have the same."""
 
     @property
     def may_claim(self) -> bool:
@@ -169,14 +163,14 @@ def _startable(
 
 
 def share_of(
-    worker: ClaimingWorker, room: Room, workers: Iterable[ClaimingWorker], now: float, alone: bool
+    worker: ClaimingWorker, room: Room, workers: Iterable[ClaimingWorker], alone: bool
 ) -> Share | None:
     """The part of the room of the slots that a worker may claim: other workers have not asked for
     it. None if it may claim nothing, whatever the others do. One on trial gets a job only if it is
     `alone`: the agent holds no other job of it."""
     if room.total <= 0 or not worker.may_claim:
         return None
-    asked = asked_by_others(worker, workers, now)
+    asked = asked_by_others(worker, workers)
     total, heavy = room.total - asked.total, room.heavy - asked.heavy
     light_only = worker.lanes and heavy <= 0
     heavy_too = worker.lanes and not light_only
@@ -195,24 +189,11 @@ def are_busy(worker: ClaimingWorker, room: Room, share: Share | None) -> bool:
     return (room.startable_heavy if heavy_too else room.startable) == 0
 
 
-def asked_by_others(worker: ClaimingWorker, workers: Iterable[ClaimingWorker], now: float) -> Room:
-    """How much room the claims under way of other workers ask for. One of another database that is
-    slow to answer asks for none: its database may be gone."""
-    others = [
-        other.asked
-        for other in workers
-        if other.asked.total
-        and other is not worker
-        and (other.links is worker.links or now < other.claimed_at + SLOW_CLAIM_S)
-    ]
+def asked_by_others(worker: ClaimingWorker, workers: Iterable[ClaimingWorker]) -> Room:
+    """How much room the claims under way of other workers ask for."""
+    others = [other.asked for other in workers if other.asked.total and other is not worker]
     return Room(
         sum(asked.total for asked in others),
         sum(asked.heavy for asked in others),
         sum(asked.startable for asked in others),
     )
-
-
-def next_at(workers: Iterable[ClaimingWorker], now: float) -> float:
-    """When the room that a slow claim has asked for is free for others."""
-    slow_at = (one.claimed_at + SLOW_CLAIM_S for one in workers if one.asked.total)
-    return min((at for at in slow_at if at > now), default=float("inf"))

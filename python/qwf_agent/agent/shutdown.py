@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.served_databases import ServedDatabases
+from qwf_agent.agent.served_database import ServedDatabase
 from qwf_agent.agent.worker import Worker
 from qwf_agent.system.exit_codes import SWITCHED_OFF
 
@@ -23,27 +23,25 @@ class Shutdown:
     """The end of an agent, from the first reason to stop to the last report.
 
     Invariant: once it has `begun`, the agent claims nothing, and ends at `give_up_at` whatever the
-    databases do. That time only comes nearer.
+    database does. That time only comes nearer.
     """
 
-    def __init__(self, options: AgentOptions, slots: Pool, databases: ServedDatabases) -> None:
+    def __init__(self, options: AgentOptions, slots: Pool, database: ServedDatabase) -> None:
         self.begun = False
         self.code = STOPPED  # the exit code of an agent with --until-empty
         self.kill_at = self.give_up_at = float("inf")
         self._options = options
         self._slots = slots
-        self._databases = databases
+        self._database = database
 
     def begin(self, now: float) -> None:
         """Stop claiming, take back the jobs that have not started, let the others finish."""
         self.begun = True
-        self._databases.open_no_more()
         grace = self._options.grace
-        self.kill_at = now + (self._databases.settings.stop_grace if grace is None else grace)
+        self.kill_at = now + (self._database.settings.stop_grace if grace is None else grace)
         for slot in self._slots:
             self._slots.take_back(slot)
-        for database in self._databases:
-            database.reporter.try_soon()
+        self._database.reporter.try_soon()
         running = sum(len(slot.bodies()) for slot in self._slots)
         who = f"{running} running {'body has' if running == 1 else 'bodies have'}"
         log.info("stopping: %s", "no body runs" if not running else
@@ -51,25 +49,21 @@ class Shutdown:
                  "at once")  # fmt: skip
 
     def is_empty(self, workers: Collection[Worker], now: float) -> bool:
-        """True if an agent with --until-empty has nothing left to run. In each database a tick has
-        come after the last report to any, and then two claims from each queue: the second one began
-        after the tick. A queue that is switched off for this box may have more, which the exit code
-        says."""
+        """True if an agent with --until-empty has nothing left to run. A tick has come after the
+        last report, and then two claims from each queue: the second one began after the tick. A
+        queue that is switched off for this box may have more, which the exit code says."""
         if not self._options.until_empty:
             return False
-        if self._slots.claims() or not all(one.reporter.has_drained() for one in self._databases):
-            for database in self._databases:
-                database.ticker.note_work(now)
-        ticked = all(database.ticker.ticked for database in self._databases)
+        if self._slots.claims() or not self._database.reporter.has_drained():
+            self._database.ticker.note_work(now)
+        ticked = self._database.ticker.ticked
         waiting = [w for w in workers if w.control.on and w.empty_claims < 2]
         for worker in waiting if ticked else ():
             worker.claim_soon()
-        known = all(database.is_up for database in self._databases) and all(
-            worker.control.known for worker in workers
-        )
+        known = self._database.is_up and all(worker.control.known for worker in workers)
         if waiting or not ticked or not known:
             return False
-        if off := [worker.name for worker in workers if not worker.control.on]:
+        if off := [worker.queue for worker in workers if not worker.control.on]:
             log.warning("queue %s is switched off for this box: it may have jobs", ", ".join(off))
             self.code = SWITCHED_OFF
         return True
@@ -84,7 +78,7 @@ class Shutdown:
         if self._slots.claims() or any(worker.asked.total for worker in workers):
             return False
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)
-        return all(database.reporter.has_tried() for database in self._databases)
+        return self._database.reporter.has_tried()
 
     def leave_by(self, now: float) -> float:
         """When to wait no longer for the end of the registrations."""

@@ -26,19 +26,12 @@ ECHO_AGAIN_S = 30.0
 
 
 class Registration(NamedTuple):
-    """A worker as the database knows it, and the channel that wakes it. `cell` is how the log calls
-    the database, empty if the agent serves no other."""
+    """A worker as the database knows it, and the channel that wakes it."""
 
     id: str
     channel: str
     host: str
     queue: str
-    cell: str = ""
-
-    @property
-    def name(self) -> str:
-        """How the log calls the worker."""
-        return f"{self.queue} of {self.cell}" if self.cell else self.queue
 
 
 class Sleeper:
@@ -166,7 +159,7 @@ class Sleeper:
         self._renewing = None
         if call.failure or not call.rows:
             if call.failure and not call.failure.lost:
-                log.warning("a heartbeat of %s failed: %s", self._worker.name, call.failure)
+                log.warning("a heartbeat of %s failed: %s", self._worker.queue, call.failure)
             return False
         answer = call.rows[0]
         self._control.take_sleep_answer(answer["registered"], bool(answer["ordered"]), now)

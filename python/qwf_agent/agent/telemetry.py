@@ -12,7 +12,6 @@ import signal
 import tempfile
 import time
 import zlib
-from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,7 +60,7 @@ class Sample(NamedTuple):
 
 
 class HostReport:
-    """Return True if this agent reports to one database how busy the host is: on each host one
+    """Return True if this agent reports how busy the host is: on each host one
     agent does, the one that holds the lock."""
 
     def __init__(self, host: str, dsn: str, link: Link) -> None:
@@ -96,8 +95,8 @@ class HostReport:
 
 
 class Telemetry:
-    """Forks the sampler when something has to be measured: bodies, or the host for the databases
-    that this agent reports it to.
+    """Forks the sampler when something has to be measured: bodies, or the host, if this
+    agent reports it.
 
     Invariant: at most one request for processes waits for its answer. After ANSWER_S an empty
     sample replaces the answer, so that a hung sampler delays no watchdog.
@@ -116,13 +115,12 @@ class Telemetry:
         self._unanswered_since: float | None = None
         self._next_at = self._host_at = self._fork_at = 0.0
 
-    def step(self, now: float, busy: bool, every_s: float, reports: Collection[HostReport]) -> None:
+    def step(self, now: float, busy: bool, every_s: float, report: HostReport) -> None:
         """Measure what is due: processes while bodies run, and the host if this agent reports
         it."""
         self._reap(now)
-        for report in reports:
-            report.step(now, every_s)
-        self._reports = any(report.is_ours for report in reports)
+        report.step(now, every_s)
+        self._reports = report.is_ours
         if self._pid < 0 and now >= self._fork_at and (busy or self._reports):
             self._fork(now)
         if busy and now >= self._next_at:
@@ -133,8 +131,7 @@ class Telemetry:
             if self._reports:
                 self._ask(sampler.HOST)
         for sample in self._host_samples:
-            for report in reports:
-                report.send(sample)
+            report.send(sample)
         self._host_samples = []
 
     def stats(self) -> dict[str, Any]:

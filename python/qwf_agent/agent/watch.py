@@ -11,7 +11,7 @@ from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import SWITCHED_OFF, Endings
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.running_body import RunningBody
-from qwf_agent.agent.served_databases import ServedDatabases
+from qwf_agent.agent.served_database import ServedDatabase
 from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.shutdown import Shutdown
 from qwf_agent.agent.slot import Slot
@@ -49,14 +49,15 @@ class Watch:
         # By whether jobs are heavy: when one of them could last have started soon.
         self._startable_at = {True: now, False: now}
 
-    def step(self, now: float, databases: ServedDatabases) -> None:
+    def step(self, now: float, database: ServedDatabase) -> None:
         """Kill a body if a watchdog trips or if it does not stop when cancelled, and take back the
         jobs behind a long body."""
         if now < self._watched_at + WATCH_S:
             return
         self._watched_at = now
-        every_s, reports = databases.settings.metrics, [one.host_report for one in databases.open]
-        self._telemetry.step(now, self._needs_samples(now), every_s, reports)
+        self._telemetry.step(
+            now, self._needs_samples(now), database.settings.metrics, database.host_report
+        )
         for slot in self._slots:
             slot.check_messages(now)
             if self._has_stuck_jobs(slot, now):

@@ -31,7 +31,7 @@ NONSENSE_S = 60.0  # pause after a claim whose answer has rows without a job
 
 
 class Worker(Claimant):
-    """The claims and heartbeats of one queue of one cell, over the soft link; its sleeper decides
+    """The claims and heartbeats of one queue, over the soft link; its sleeper decides
     when to claim. A claim goes with reports about nodes of the queue instead, unless many jobs
     wait.
 
@@ -49,13 +49,11 @@ class Worker(Claimant):
         info: str,
         now: float,
     ) -> None:
-        self.queue, self.name = registration.queue, registration.name
+        self.queue = registration.queue
         self.settings, self.links, self.reporter = settings, links, reporter
         self.lanes = self.queue in options.gpu_queues  # jobs need a card unless they are light
-        self.reader = SettingsReader(self.queue, self.name, options, links.soft, now)
+        self.reader = SettingsReader(self.queue, options, links.soft, now)
         self.asked = NO_ROOM  # jobs that the claim under way asks for
-        self.claimed_at = 0.0  # when it has asked
-        self.barred = False  # from claiming, because its database may be another one now
         self.is_lost = False  # its database is another one now
         self.found_all = False  # the last claim found all it asked for: there may be more
         self.empty_claims = 0  # how many in a row have found nothing
@@ -82,8 +80,7 @@ class Worker(Claimant):
         self.id, self.channel = registration.id, registration.channel
         self._registration = registration
         self.control = Control(
-            self.id, registration.host, self.queue, self.settings.heartbeat, self._link,
-            registration.cell,
+            self.id, registration.host, self.queue, self.settings.heartbeat, self._link
         )  # fmt: skip
         self.circuit_breaker = CircuitBreaker(self.id, self.control, self._link)
         self.sleeper = Sleeper(registration, self.settings, self.control, self.links)
@@ -97,14 +94,14 @@ class Worker(Claimant):
             if not self.is_lost:
                 log.error(
                     "not serving %s: its database was %s, and is now %s: start this agent again",
-                    self.name, self.settings.instance[:SHORT], settings.instance[:SHORT],
+                    self.queue, self.settings.instance[:SHORT], settings.instance[:SHORT],
                 )  # fmt: skip
             self.is_lost = True
             return False
         if settings.generation != self.settings.generation:
             log.warning(
                 "the database of %s was restored from a backup: generation %d",
-                self.name, settings.generation,
+                self.queue, settings.generation,
             )  # fmt: skip
             self.place = (*self.place[:2], settings.generation)
         self.is_lost = False
@@ -123,7 +120,7 @@ class Worker(Claimant):
     def may_claim(self) -> bool:
         """True if it is switched on and need not wait: its database may be another one, or reports
         come first."""
-        is_unsure = self.barred or self.is_lost or self.reader.is_behind
+        is_unsure = self.is_lost or self.reader.is_behind
         return self.control.on and not is_unsure and not self.reporter.is_behind()
 
     @property
@@ -150,7 +147,7 @@ class Worker(Claimant):
             if call.failure is not None and call.failure.lost:
                 self._info = None  # the database may not have it
             elif call.failure is not None:
-                log.warning("what %s offers now is not registered: %s", self.name, call.failure)
+                log.warning("what %s offers now is not registered: %s", self.queue, call.failure)
         if self._updating is None and info != self._info and self.links.durable.up:
             self._info = info
             known = json.loads(info)
@@ -197,7 +194,7 @@ class Worker(Claimant):
         if not self._with_reports and now < self.sleeper.claim_at:
             return False
         self.asked = share.room
-        self.claimed_at, self.sleeper.claim_at = now, float("inf")
+        self.sleeper.claim_at = float("inf")
         wanted = db.Wanted(
             self.queue, self.id, jobs, self._lease, share.light_only, share.room.startable
         )
@@ -219,9 +216,9 @@ class Worker(Claimant):
             refused = self._with_reports and not call.failure.lost  # the reporter has logged it
             self.sleeper.claim_at = now if refused else now + spread(TROUBLE_S)
             if call.failure.unreadable:  # to go on would be to claim jobs only to lose them
-                raise RuntimeError(f"a claim from {self.name} failed: {call.failure}")
+                raise RuntimeError(f"a claim from {self.queue} failed: {call.failure}")
             if not call.failure.lost and not refused:
-                log.warning("claiming from %s failed: %s", self.name, call.failure)
+                log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
         claims = from_call(call, self, self.lanes)
         if len(claims) < len(call.records):
@@ -235,7 +232,7 @@ class Worker(Claimant):
         log.error(
             "claiming from %s returned %d rows without a job: nothing is claimed from it for %g s; "
             "qwf doctor tells whether qwf.claim() was changed",
-            self.name, nonsense, NONSENSE_S,
+            self.queue, nonsense, NONSENSE_S,
         )  # fmt: skip
 
     def notified(self, notification: Notification) -> None:
@@ -298,7 +295,7 @@ class Worker(Claimant):
         if call.failure:
             self._beat_at = now + min(TROUBLE_S, self.settings.beat_s)
             if not call.failure.lost:
-                log.warning("a heartbeat of %s failed: %s", self.name, call.failure)
+                log.warning("a heartbeat of %s failed: %s", self.queue, call.failure)
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 

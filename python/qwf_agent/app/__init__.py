@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from qwf_agent.app import events, jobs, runs
 from qwf_agent.app.bodies import AnyArguments, BatchResult, Call, Job, Shape, shape_of
 from qwf_agent.app.calls import drive, drive_async
-from qwf_agent.app.cells import cell_for
 from qwf_agent.app.checkpoints import Checkpoint
 from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, Statement
 from qwf_agent.app.jobs import Enqueued, NewJob, enqueue_one
@@ -57,7 +56,6 @@ __all__ = [
     "Task",
     "TemporaryError",
     "Track",
-    "cell_for",
     "events",
     "jobs",
     "runs",

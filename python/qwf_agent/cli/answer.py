@@ -10,7 +10,7 @@ import click
 from psycopg.types.json import Jsonb
 
 from qwf_agent import config
-from qwf_agent.cli import addresses, arguments, cell_routing
+from qwf_agent.cli import addresses, arguments
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
@@ -32,11 +32,7 @@ class Answer(click.Command):
                     f"no such option {flag!r}: "
                     + (f"did you mean {meant!r}?" if meant else "put -- before an answer like that")
                 )
-        rest = super().parse_args(ctx, args)
-        words: tuple[str, ...] = ctx.params.get("words") or ()
-        if len(words) == 3 and words[0].isdecimal():
-            ctx.meta[cell_routing.IDS] = (int(words[0]),)
-        return rest
+        return super().parse_args(ctx, args)
 
 
 @click.command(cls=Answer)

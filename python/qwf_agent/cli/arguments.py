@@ -16,7 +16,7 @@ import click
 import psycopg
 
 from qwf_agent import config
-from qwf_agent.cli import addresses, cell_routing, known_names
+from qwf_agent.cli import addresses, known_names
 from qwf_agent.look import connection, query, strict_json
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.values import Length
@@ -33,7 +33,7 @@ UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")
 
 RUN_STATES = ("queued", "running", "awaiting_input", "completed", "failed", "cancelled")
 JOB_STATES = ("blocked", "scheduled", *RUN_STATES, "skipped")
-ID = cell_routing.ID
+ID = addresses.ID
 MOST = 2**31 - 1  # what an int of Postgres holds
 
 

@@ -37,7 +37,7 @@ COLUMNS = ("when", "login", "acting for", "what", "subject", "run", "job", "chan
     help="Only what was done since: 2h, 1d, or '2030-01-31 06:00'.",
 )  # fmt: skip
 @arguments.limit(50)
-@listed()
+@listed
 def audit(
     conn: Connection, since: timedelta | datetime | None, as_json: bool, limit: int, **wanted: Any
 ) -> Listing:
@@ -55,6 +55,4 @@ def audit(
         row |= {"when": draw.moment(row["at"]), "acting for": row["acting_for"]}
         row |= {"what": row["kind"].replace("_", " "), "run": row["run_id"], "job": row["job_id"]}
         row["change"] = ", ".join(draw.changed(row["detail"]))
-    return Listing(
-        COLUMNS, found, "nobody has done anything like that", "at", newest_first=True, limit=limit
-    )
+    return Listing(COLUMNS, found, "nobody has done anything like that", limit=limit)

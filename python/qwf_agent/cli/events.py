@@ -41,7 +41,7 @@ order by e.seq limit %(limit)s
 )
 @arguments.limit(20)
 @output.json_option
-@addresses.database_to_read(unless="follows")
+@addresses.database
 def events(
     conn: Connection, follows: bool, after: int | None, kinds: tuple[str, ...], limit: int,
     as_json: bool,

@@ -41,7 +41,7 @@ SAID = {"again": "failed again since it was seen", "seen": "seen", "snoozed": "s
 @click.option("--until-release", is_flag=True, help="Hide it until a new version is registered.")
 @click.option("--note", metavar="TEXT", help="A note for the others; an empty one deletes it.")
 @arguments.limit(50)
-@listed(alone="mark")
+@listed
 def failures(
     conn: Connection, since: timedelta | datetime | None, as_json: bool, limit: int,
     mark: int | None, seen: bool | None, snooze: timedelta | datetime | None,
@@ -66,8 +66,8 @@ def failures(
         _mark(conn, found, mark, said)
         return None
     return Listing(
-        (), found, "nothing has failed", "last_at", newest_first=True, limit=limit,
-        draw_row=_drawn, asked={"queue": only["queue"], "task": only["task"]},
+        (), found, "nothing has failed", limit=limit, draw_row=_drawn,
+        asked={"queue": only["queue"], "task": only["task"]},
     )  # fmt: skip
 
 

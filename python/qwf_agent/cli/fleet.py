@@ -107,7 +107,7 @@ order by s.queue
 @click.option(
     "--check", is_flag=True, help="Print nothing if one is alive on HOST, or this box; else exit 1."
 )
-@listed(alone="check")
+@listed
 def workers(
     conn: Connection,
     everyone: bool,

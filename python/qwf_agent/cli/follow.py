@@ -15,7 +15,7 @@ from rich.live import Live
 from qwf_agent.app import jobs
 from qwf_agent.cli import addresses, arguments, commands, errors, output, server_log
 from qwf_agent.cli.printed_log import PrintedLog
-from qwf_agent.look import connection, draw, standby
+from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 from qwf_agent.system.exit_codes import INTERRUPTED
 
@@ -30,7 +30,6 @@ where f.run_id = %s
 order by f.node_idx desc nulls last, f.job_id desc, f.file_no
 limit %s
 """
-NO_LIVE_LOG = f"the live log is {standby.ABSENT}: what an attempt prints comes when it has ended"
 
 give_up = click.option(
     "--timeout", type=arguments.duration, metavar="TIME",
@@ -91,7 +90,7 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
     help="Which attempt. Default: the newest.",
 )
 @click.option("--stream", is_flag=True, help="What its body streams; with -f.")
-@addresses.database_to_read(unless="follow")
+@addresses.database
 def logs(
     conn: Connection, job: int | None, server: str | None, follow: bool, lines: int | None,
     attempt: int | None, stream: bool,
@@ -283,12 +282,9 @@ def _follow_log(conn: Connection, job: int) -> int:
     """Print the body's output as it comes until the job is over; state to standard error."""
     printed = PrintedLog()
     shown: tuple[Any, ...] = ()
-    live_here = not standby.is_one(conn)
-    if not live_here:
-        click.echo(f"note: {NO_LIVE_LOG}", err=True)
     try:
         while True:
-            live = _live_log(conn, job) if live_here else None
+            live = _live_log(conn, job)
             row = connection.call(conn, "result", job_id=job)
             _print_ended(conn, row, printed)
             if live and live["tail"] is not None and live["attempt"] > printed.ended:

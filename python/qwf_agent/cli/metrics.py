@@ -11,8 +11,8 @@ import psycopg
 from psycopg.pq.abc import PGresult
 
 from qwf_agent import config
-from qwf_agent.cli import addresses, errors, scrapes
-from qwf_agent.look import connection, hints, standby
+from qwf_agent.cli import errors, scrapes
+from qwf_agent.look import connection, hints
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw.visible import visible
 
@@ -41,11 +41,6 @@ class Fleet:
             if self._conn is None or self._conn.closed:
                 self._conn = self._connect()
                 self._conn.add_notice_handler(self._note)
-            found = standby.find(self._conn)
-            yield _gauge("qwf_standby", "1 if a standby answered.", found is not None)
-            about = "How old the figures may be; 0 on a primary, +Inf if that is not known."
-            behind = 0 if found is None else found.behind_s
-            yield _gauge("qwf_standby_behind_seconds", about, behind)
             figures = self._figures(self._conn)
             up = 1
         except (psycopg.Error, config.ConfigError):
@@ -88,20 +83,19 @@ def _unreadable(count: int) -> str:
     metavar="[ADDRESS]:PORT",
     help="Serve over HTTP until interrupted. ADDRESS defaults to 127.0.0.1; 0.0.0.0: for all.",
 )
-@addresses.dsn_to_read_option
+@connection.dsn_option
 def metrics(listen: str | None, dsn: str | None) -> None:
     """Print or serve metrics of the fleet for Prometheus.
 
     One server is enough for the whole fleet: everything is read from the database. It asks for no
-    password, and its figures name hosts, queues and tasks. A standby (QWF_READ_DSN) does not know
-    the load of boxes, the sizes of tables and old transactions: for these, name the primary.
+    password, and its figures name hosts, queues and tasks.
 
     \b
     Example:  qwf metrics | grep qwf_queue
               qwf metrics --listen :9187          (for this box only)
               qwf metrics --listen 0.0.0.0:9187   (for every box that can connect)
     """
-    address = config.find_dsn_to_read(dsn)
+    address = config.find_dsn(dsn)
 
     def connect() -> Connection:
         conn = connection.connect(address, notices=False)

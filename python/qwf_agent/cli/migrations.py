@@ -36,11 +36,6 @@ def migrate() -> None:
     """
 
 
-cell_option = click.option(
-    "--cell",
-    metavar="N/CELLS",
-    help="Which of several databases this is, from 0: 3/16. Cannot be changed later.",
-)
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True,
     help="Name each change. That is the default on a terminal.",
@@ -51,40 +46,29 @@ verbose_option = click.option(
 @connection.dsn_option
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to deploy. Default: all of them.")
-@cell_option
 @click.option("--dry-run", is_flag=True, help="Only list what would be deployed.")
 @verbose_option
 def deploy(
     dsn: str | None,
     plan: Path | None,
     to: str | None,
-    cell: str | None,
     dry_run: bool,
     verbose: bool,
 ) -> None:
     """Deploy all missing changes; it is safe to repeat.
-
-    With --cell, all ids of jobs and runs name this database, so that work can be spread over
-    several: docs/scale.md. Without it, a database stays the cell that it is.
 
     With --dry-run it lists them in order and writes nothing: exit 0 if none is missing, else 1.
 
     \b
     Example:  qwf migrate deploy --dry-run
               qwf migrate deploy
-              qwf migrate deploy --cell 3/16
     """
     from qwf_agent import migrate
 
-    if cell is not None and (plan or to):
-        raise click.UsageError("--cell needs the whole schema of the engine: no --plan, no --to")
-    wanted = None if cell is None else migrate.read_cell(cell)
     if dry_run:
-        _list_missing(migrate.missing(config.find_dsn(dsn), to=to, plan=plan, cell=wanted))
-    done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, cell=wanted, say=_say(verbose))
+        _list_missing(migrate.missing(config.find_dsn(dsn), to=to, plan=plan))
+    done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, say=_say(verbose))
     click.echo(f"{len(done)} changes deployed" if done else "up to date")
-    if wanted is not None:
-        click.echo(f"this is cell {wanted.number} of {wanted.cells}")
 
 
 @migrate.command()
@@ -272,8 +256,7 @@ def adopt(dsn: str | None) -> None:
     "--no-transaction", is_flag=True,
     help="Leave out begin and commit, for a migration of another tool.",
 )  # fmt: skip
-@cell_option
-def sql(plan: Path | None, no_transaction: bool, cell: str | None) -> None:
+def sql(plan: Path | None, no_transaction: bool) -> None:
     """Print the whole schema as SQL, in order.
 
     \b
@@ -281,10 +264,7 @@ def sql(plan: Path | None, no_transaction: bool, cell: str | None) -> None:
     """
     from qwf_agent import migrate
 
-    if cell is not None and plan:
-        raise click.UsageError("--cell is about the schema of the engine: no --plan")
-    wanted = None if cell is None else migrate.read_cell(cell)
-    click.echo(migrate.script(plan=plan, cell=wanted, transaction=not no_transaction))
+    click.echo(migrate.script(plan=plan, transaction=not no_transaction))
 
 
 @migrate.command("grants")

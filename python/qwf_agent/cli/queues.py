@@ -18,7 +18,7 @@ QUEUE_COLUMNS = (
 
 
 @click.command()
-@listed()
+@listed
 def queues(conn: Connection, as_json: bool) -> Listing:
     """List the queues with their jobs and workers.
 
@@ -34,7 +34,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
         row["held"] = ", ".join(row["held_tasks"]) or None
         row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
         row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
-    return Listing(QUEUE_COLUMNS, found, "no queues", "queue")
+    return Listing(QUEUE_COLUMNS, found, "no queues")
 
 
 QUEUE_SETTINGS = (

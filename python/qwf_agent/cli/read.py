@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from psycopg.types.json import Jsonb
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from qwf_agent.app.values import moment
@@ -88,7 +88,7 @@ from qwf.find_runs(%(filter)s, %(before)s, max_rows => %(rows)s)
     "--all", "children", is_flag=True, default=None, help="Also runs of steps of other runs."
 )
 @arguments.limit(20)
-@listed()
+@listed
 def runs(
     conn: Connection, words: tuple[str, ...], since: timedelta | datetime | None, as_json: bool,
     limit: int, **wanted: Any,
@@ -111,13 +111,13 @@ def runs(
         row["nodes"] = f"{row['done']}/{row['total']}"
         row |= {"took": row["seconds"], "created": row["created_at"]}
     empty = "no runs; start one: qwf run NAME"
-    return Listing(RUN_COLUMNS, found, empty, "created_at", newest_first=True, limit=limit)
+    return Listing(RUN_COLUMNS, found, empty, limit=limit)
 
 
 @click.command()
 @click.argument("run", type=arguments.ID)
 @output.json_option
-@addresses.database_to_read()
+@addresses.database
 def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
@@ -159,7 +159,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
 @arguments.since
 @click.option("--run", type=arguments.ID, metavar="RUN", help="Only the nodes of this run.")
 @arguments.limit(50)
-@listed()
+@listed
 def jobs(
     conn: Connection, words: tuple[str, ...], since: timedelta | datetime | None, as_json: bool,
     limit: int, **wanted: Any,
@@ -185,8 +185,7 @@ def jobs(
         row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
         row |= {"tries": drawing.tries(row["attempt"], row["released"]), "took": row["seconds"]}
     return Listing(
-        JOB_COLUMNS, found, "no jobs match", "created_at", newest_first=True, limit=limit,
-        asked={"task": wanted["task"]},
+        JOB_COLUMNS, found, "no jobs match", limit=limit, asked={"task": wanted["task"]},
     )  # fmt: skip
 
 
@@ -199,7 +198,7 @@ def jobs(
     help="Print the whole error and log of this attempt.",
 )
 @output.json_option
-@addresses.database_to_read()
+@addresses.database
 def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
     """Show a JOB: its history, errors, log and files.
 
@@ -230,7 +229,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
 @click.command()
 @click.argument("job", type=arguments.ID)
 @output.json_option
-@addresses.database_to_read()
+@addresses.database
 def why(conn: Connection, job: int, as_json: bool) -> None:
     """Explain why a JOB is not running.
 
@@ -264,7 +263,7 @@ def why(conn: Connection, job: int, as_json: bool) -> None:
     help="How many to list, oldest first.",
 )
 @click.option("--signals", is_flag=True, help="List what steps wait for, and kept signals.")
-@listed()
+@listed
 def inputs(
     conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
     url: str | None, limit: int, signals: bool, as_json: bool,
@@ -290,12 +289,11 @@ def inputs(
     if signals:
         return signal.listed(conn, project, limit)
     found = connection.many(conn, INPUTS, (project, limit))
-    return Listing((), found, "no open questions", "since", limit=limit, draw_row=_question)
+    return Listing((), found, "no open questions", limit=limit, draw_row=_question)
 
 
 def _question(row: Row) -> RenderableType:
-    shown = drawing.question(drawing.visible_values(row))
-    return Group(Text(f"cell {row['cell']}", "bright_black"), shown) if "cell" in row else shown
+    return drawing.question(drawing.visible_values(row))
 
 
 def _link(conn: Connection, job: int, name: str, hours: float, url: str) -> str:

@@ -35,7 +35,7 @@ from qwf.schedule_overview s where s.name = %(name)s
 
 @click.command()
 @output.json_option
-@addresses.database_to_read()
+@addresses.database
 def schedules(conn: Connection, as_json: bool) -> None:
     """List the schedules, next due first.
 
@@ -259,7 +259,7 @@ def backfill(
 @schedule.command()
 @click.argument("name", required=False)
 @arguments.limit(50)
-@listed()
+@listed
 def history(conn: Connection, name: str | None, as_json: bool, limit: int) -> Listing:
     """List what came of the times of schedules, the newest first.
 
@@ -284,7 +284,7 @@ def history(conn: Connection, name: str | None, as_json: bool, limit: int) -> Li
             "why": row["because"],
         }
     empty = "no schedule has been due" if name is None else f"{name} has not been due"
-    return Listing(HISTORY_COLUMNS, found, empty, "id", newest_first=True, limit=limit)
+    return Listing(HISTORY_COLUMNS, found, empty, limit=limit)
 
 
 def _due(row: draw.Row) -> str | None:

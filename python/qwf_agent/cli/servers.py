@@ -31,7 +31,7 @@ from qwf.order_overview o where o.host = %s and o.queue = %s
 @click.option("--host", metavar="HOST", help="Only those on this box.")
 @click.option("--queue", metavar="QUEUE", help="Only those of this queue.")
 @output.json_option
-@addresses.database_to_read()
+@addresses.database
 def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool) -> None:
     """List the model servers: what each serves, and what it does.
 

@@ -106,6 +106,13 @@ def check_owner(conn: Connection) -> None:
         raise config.ConfigError(str(error)) from None
 
 
+def refuse_standby(conn: Connection) -> None:
+    """Raise ConfigError on a standby, for what writes."""
+    row = conn.execute("select pg_is_in_recovery() as standby").fetchone()
+    if row and row["standby"]:
+        raise config.ConfigError(hints.STANDBY)
+
+
 def connect_unchecked(dsn: str | None, *, notices: bool = True) -> Connection:
     """Connect as `connect` does, but do not ask whose schema it is."""
     conn = psycopg.connect(

@@ -6,6 +6,11 @@ import re
 
 import psycopg
 
+READ_ONLY = "25006"  # of a transaction that writes
+STANDBY = (
+    "this server is a standby, which takes no writes: use the address of the primary, or one that"
+    " names all servers and has target_session_attrs=read-write"
+)
 NAME = r"'([\w.:/@-]+)'"  # a name that needs no quotes in a shell; any other stays in its statement
 COMMANDS = [
     (re.compile(statement), command)
@@ -55,6 +60,8 @@ COMMANDS = [
 
 def of(said: psycopg.errors.Diagnostic) -> str | None:
     """The hint of an error or a notice, for somebody at a terminal."""
+    if said.sqlstate == READ_ONLY or "during recovery" in (said.message_primary or ""):
+        return STANDBY
     hint = said.message_hint
     for statement, command in COMMANDS if hint else ():
         hint = statement.sub(command, hint or "")

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from qwf_agent.migrate import database, development, reverting, trust
-from qwf_agent.migrate.cell import Cell, read_cell
 from qwf_agent.migrate.database import OLDEST_SERVER, RegistryMark, Say
 from qwf_agent.migrate.plan import (
     PROJECT,
@@ -42,7 +41,6 @@ __all__ = [
     "OLDEST_SERVER",
     "PENDING",
     "UNVERIFIED",
-    "Cell",
     "Change",
     "Loss",
     "MigrateError",
@@ -56,7 +54,6 @@ __all__ = [
     "loss",
     "missing",
     "plan_path",
-    "read_cell",
     "read_plan",
     "revert",
     "script",
@@ -87,7 +84,6 @@ def deploy(
     *,
     to: str | None = None,
     plan: Path | str | None = None,
-    cell: Cell | None = None,
     verify: bool = True,
     say: Say | None = None,
     **connection: Any,
@@ -95,17 +91,16 @@ def deploy(
     """Deploy the missing changes up to `to`, and return the names of those it deployed; for a
     development database, the objects that were replaced by those of today's sources.
 
-    Then make the database the given `cell`; without one it stays the cell that it is. `connection`
-    holds libpq keywords that override those of `dsn` (test runners pass host, port, user, dbname
-    and password). Raises MigrateError; what was deployed before the error stays, and the next
-    deploy continues from there.
+    `connection` holds libpq keywords that override those of `dsn` (test runners pass host, port,
+    user, dbname and password). Raises MigrateError; what was deployed before the error stays, and
+    the next deploy continues from there.
     """
     chain = read_plan(plan)
     say = say or _nothing
     done: list[str] = []
     with database.errors_as_advice(), database.connect(database.conninfo(dsn, connection)) as conn:
         database.refuse_standby(conn)
-    lacking = missing(dsn, to=to, plan=plan, cell=cell, **connection)
+    lacking = missing(dsn, to=to, plan=plan, **connection)
     if any(one.state == CHANGED for one in lacking):
         done = development.follow(database.conninfo(dsn, connection), chain, say)
     if all(one.state == CHANGED for one in lacking):
@@ -122,8 +117,6 @@ def deploy(
         applied = set(backend.get_applied_migration_hashes())
         before = set(database.deployed(backend.connection, chain))
         database.refuse_foreign_schema(backend.connection, chain, applied)
-        if cell is not None:
-            cell.is_new(backend.connection)  # refused before anything is deployed
         wanted = steps[: chain.until(to)]
         is_new = chain.project == PROJECT and not applied
         if is_new and install(backend, wanted, say):
@@ -135,9 +128,6 @@ def deploy(
                 done.append(step.change.name)
         if to is None and chain.sources is chain:
             development.record(backend.connection, chain)
-        if cell is not None:
-            with backend.copy() as copy:
-                database.execute(copy.connection, cell.script(), f"{trust.PIN};")
         _record(backend, chain, before)
     return done
 
@@ -147,12 +137,10 @@ def missing(
     *,
     to: str | None = None,
     plan: Path | str | None = None,
-    cell: Cell | None = None,
     **connection: Any,
 ) -> list[Status]:
     """The changes that `deploy` would deploy, and those that it would verify because it was
-    interrupted, in order; at last the `cell`, if the database would become another one. For a
-    development database the sources that differ, which are CHANGED.
+    interrupted, in order. For a development database the sources that differ, which are CHANGED.
 
     Writes nothing and takes no lock, so another process may deploy meanwhile. Raises MigrateError
     for a database that `deploy` refuses.
@@ -168,19 +156,15 @@ def missing(
         database.refuse_dropped(chain, deployed, there)
         edited = development.outdated(conn, chain) if chain.registry in there else None
         if edited is not None and to is None:
-            found = [Status(name, "", CHANGED, None, "") for name in edited]
-        else:
-            database.refuse_unknown(chain, deployed)
-            database.refuse_foreign_schema(conn, chain, set(deployed))
-            database.refuse_changed(chain, deployed)
-            found = [
-                change
-                for place, change in enumerate(_states(chain, deployed))
-                if change.state == UNVERIFIED or (change.state == PENDING and place < until)
-            ]
-        if cell is not None and cell.is_new(conn):
-            found.append(Status(f"cell {cell}", "", PENDING, None, ""))
-    return found
+            return [Status(name, "", CHANGED, None, "") for name in edited]
+        database.refuse_unknown(chain, deployed)
+        database.refuse_foreign_schema(conn, chain, set(deployed))
+        database.refuse_changed(chain, deployed)
+        return [
+            change
+            for place, change in enumerate(_states(chain, deployed))
+            if change.state == UNVERIFIED or (change.state == PENDING and place < until)
+        ]
 
 
 def adopt(
@@ -366,19 +350,14 @@ def _verify(conn: Connection, chain: Plan, changes: Sequence[Change]) -> list[st
     return done
 
 
-def script(
-    *, plan: Path | str | None = None, cell: Cell | None = None, transaction: bool = True
-) -> str:
-    """All deploy scripts in order, each in a transaction of its own, and what sets the `cell`.
+def script(*, plan: Path | str | None = None, transaction: bool = True) -> str:
+    """All deploy scripts in order, each in a transaction of its own.
 
     Without `transaction` it begins and commits nothing, for a migration of another tool, which runs
     in one; the search path is that of the engine and then again what it was. Raises MigrateError.
     """
     chain = read_plan(plan)
-    scripts = [change.deploy for change in chain.sources.changes] + (
-        [cell.script()] if cell else []
-    )
-    texts = [one.read() for one in scripts]
+    texts = [change.deploy.read() for change in chain.sources.changes]
     if transaction:
         return "\n".join(texts)
     texts = without_transactions(texts)

@@ -49,7 +49,7 @@ PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 def create_app(
     dsn: str, person: Says, read_only: bool = False, listen_dsn: str | None = None,
-    files: Sequence[Root] = (), link_secret: bytes | None = None, read_dsn: str | None = None,
+    files: Sequence[Root] = (), link_secret: bytes | None = None,
 ) -> ASGIApp:  # fmt: skip
     """The page as an ASGI application, to mount in one of your own.
 
@@ -59,30 +59,27 @@ def create_app(
     qwf_viewer, qwf_producer and qwf_admin. Your application checks the Host of requests. If `dsn`
     leads through a transaction pooler, `listen_dsn` is an address without one, for LISTEN. Files
     of jobs are shown if they are below one of `files`. With a `link_secret` of at least 32 bytes,
-    people can make links by which somebody without a session answers one question. With `read_dsn`
-    the page reads from that standby what it can.
+    people can make links by which somebody without a session answers one question.
     """
     who = Trusted(dsn, person, read_only)
     return build(
         dsn, who, ANY_HOST, listen_dsn=listen_dsn, files=files, link_secret=link_secret,
-        read_dsn=read_dsn,
     )  # fmt: skip
 
 
 def build(
     dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False,
     listen_dsn: str | None = None, files: Sequence[Root] = (), link_secret: bytes | None = None,
-    sandbox: Path | None = None, cell: str | None = None, read_dsn: str | None = None,
+    sandbox: Path | None = None,
     inbox: Path | None = None,
 ) -> Guard:  # fmt: skip
     """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
 
     With `trust_proxy`, X-Forwarded-Prefix and X-Forwarded-Proto say how browsers reach it. Without
     a `link_secret` there are no signed links. `sandbox` is the folder of a built sandbox, or None.
-    `cell` is the name of the database if it is one of several. With `read_dsn` the page reads from
-    that standby what it can. `inbox` is the folder that takes the files of answers, or None.
+    `inbox` is the folder that takes the files of answers, or None.
     """
-    data = database.Database(dsn, read_dsn)
+    data = database.Database(dsn)
     snapshot = Snapshot(data, listen_dsn)
     site = Site(data, snapshot, who, files, link_secret)
     routes = [
@@ -114,7 +111,7 @@ def build(
     app.state.end_streams = snapshot.end_streams
     app.state.health = PageHealth(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
-    app.state.sandbox, app.state.cell = sandbox is not None, cell
+    app.state.sandbox = sandbox is not None
     app.state.inbox = inbox
     return Guard(app, hosts, trust_proxy)
 

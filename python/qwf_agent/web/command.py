@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qwf_agent import config
-from qwf_agent.look import cells as known_cells
-from qwf_agent.look import connection, links, standby
+from qwf_agent.look import connection, links
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from qwf_agent.web.app import Guard
     from qwf_agent.web.site.access import Access
@@ -54,11 +53,6 @@ CLEAR_TEXT = (
     help="Address for LISTEN, needed if --dsn leads through a transaction pooler.",
 )
 @click.option(
-    "--read-dsn",
-    metavar="URL",
-    help="Standby to read from. Default: QWF_READ_DSN, unless --dsn is given.",
-)
-@click.option(
     "--files",
     "folders",
     multiple=True,
@@ -78,17 +72,15 @@ CLEAR_TEXT = (
 )
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
-@click.option("--cell", metavar="NAME", help="One of the databases of QWF_CELLS. Default: all.")
 def web(
-    host: str, port: int, open_browser: bool, dsn: str | None, cell: str | None, **options: Any
+    host: str, port: int, open_browser: bool, dsn: str | None, **options: Any
 ) -> None:  # fmt: skip
     """See and steer the fleet, answer its questions, in a browser.
 
     Prints the link to the page. By default only this machine reaches it, and anybody with the link
     may do what the login of --dsn may do. Other machines reach it with --host, and then people
     sign in (--sign-in), or a proxy says who they are (--trust-header, with a table [web.people] in
-    qwf.toml: ada = "admin", "*" = "viewer"). If QWF_CELLS names several databases, the first page
-    shows all of them.
+    qwf.toml: ada = "admin", "*" = "viewer").
 
     \b
     Example:  qwf web --open
@@ -104,12 +96,10 @@ def web(
     token = secrets.token_urlsafe(32)
     hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])
     options["link_secret"] = _link_secret()
-    if cells := _cells(dsn, cell):
-        page = _page_of_cells(cells, token, host, hosts, options)
-    else:
-        where = _checked(dsn, cell)
-        options["read_dsn"] = _read_dsn(options["read_dsn"], where if cell else dsn, where)
-        page = _page(where, token, host, hosts, options)
+    where = config.find_dsn(dsn)
+    with connection.connect(where) as conn:
+        connection.refuse_standby(conn)
+    page = _page(where, token, host, hosts, options)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     listening = _listen(uvicorn, host, port)
     scheme = "https" if options["tls_cert"] else "http"
@@ -147,37 +137,8 @@ def _serve(uvicorn: Any, page: Any, listening: socket.socket, options: dict[str,
     server.run(sockets=[listening])
 
 
-def _cells(dsn: str | None, cell: str | None) -> dict[str, str]:
-    """The databases of a page of several cells: names and addresses. Raises ConfigError."""
-    if dsn is not None or cell is not None:
-        return {}
-    cells, down = config.find_cells(), list[str]()
-    for name, conn, _, _ in known_cells.answering(cells, connection.connect, down):
-        with conn:
-            _check_writes(conn, f"cell {name}: ")
-    for line in down:
-        click.echo(f"missing: cell {line}; its pages appear when it answers", err=True)
-    return cells
-
-
-def _checked(dsn: str | None, cell: str | None) -> str:
-    """The address of the only database, which answers. Raises ConfigError."""
-    if dsn is not None and cell is not None:
-        raise click.UsageError("--dsn and --cell exclude each other")
-    where = config.find_dsn(dsn) if cell is None else known_cells.named(config.find_cells(), cell)
-    with connection.connect(where) as conn:
-        _check_writes(conn, "")
-    return where
-
-
-def _check_writes(conn: connection.Connection, name: str) -> None:
-    if standby.is_one(conn):
-        raise config.ConfigError(f"{name}{standby.NO_WRITES}: {standby.USE_THE_PRIMARY}")
-
-
 def _page(
     dsn: str, token: str, host: str, hosts: Sequence[str], options: dict[str, Any],
-    cell: str | None = None,
 ) -> Guard:  # fmt: skip
     """The pages of one database. Raises ConfigError."""
     from qwf_agent.web import app
@@ -188,32 +149,8 @@ def _page(
     roots = [_root(folder) for folder in options["folders"]]
     return app.build(
         dsn, who, hosts, options["trust_proxy"], listen_dsn, roots, options["link_secret"],
-        _sandbox(options["sandbox"]), cell, options["read_dsn"], _inbox(options["inbox"]),
+        _sandbox(options["sandbox"]), _inbox(options["inbox"]),
     )  # fmt: skip
-
-
-def _page_of_cells(
-    cells: Mapping[str, str], token: str, host: str, hosts: Sequence[str], options: dict[str, Any]
-) -> Guard:
-    """The pages of all cells, and one that leads to them. Raises ConfigError."""
-    from qwf_agent.web import all_cells
-
-    if options["listen_dsn"]:
-        raise click.UsageError("--listen-dsn is for one database: name it by --dsn or --cell")
-    if options["read_dsn"]:
-        raise click.UsageError("--read-dsn is for one database: name it by --dsn")
-    inner = {**options, "trust_proxy": False}  # the outer one has believed it already
-    pages = {name: _page(dsn, token, host, hosts, inner, name) for name, dsn in cells.items()}
-    by_token = not (options["sign_in"] or options["trust_header"])
-    return all_cells.join(pages, hosts, options["trust_proxy"], token if by_token else None)
-
-
-def _read_dsn(given: str | None, dsn: str | None, where: str) -> str | None:
-    """The standby that the page reads from, if one is named. Raises ConfigError."""
-    if given is not None:
-        return config.read_dsn(given, "--read-dsn")
-    found = where if dsn is not None else config.find_dsn_to_read()
-    return None if found == where else found
 
 
 def _root(text: str) -> Root:

@@ -29,8 +29,6 @@ begin
   union all
   select * from _qwf.limit_invariants()
   union all
-  select * from _qwf.cell_invariants()
-  union all
   select * from _qwf.event_invariants()
   union all
   select * from _qwf.kept_invariants()

@@ -50,8 +50,6 @@ create temp table allowed (name, roles) as values
     ('find_missing_options', '{qwf_viewer}'),
   ('find_inputs', '{qwf_viewer}'), ('open_questions', '{qwf_producer,qwf_viewer}'),
     ('failure_groups', '{qwf_viewer}'), ('mark_failures', '{qwf_producer}'),
-  ('cell', '{qwf_producer,qwf_worker,qwf_viewer}'),
-    ('cell_for', '{qwf_producer,qwf_worker,qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('secret_keys', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');

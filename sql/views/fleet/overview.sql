@@ -22,7 +22,6 @@ select
     order by j.finished_at desc limit 1001) f)::int as failed,
   w.boxes, w.workers, w.dead, t.last_tick, qwf.now() - t.last_tick as tick_age,
   qwf.version() as version,
-  (select c.cell from qwf.cell() c) as cell, (select c.cells from qwf.cell() c) as cells,
   not exists (select from qwf.jobs) and not exists (select from qwf.runs) as empty
 from (
   select to_timestamp(nullif(l.last_value, 0) / 1000.0) as last_tick from qwf.last_tick l
@@ -68,8 +67,6 @@ comment on column qwf.overview.last_tick is
   'When an agent, or qwf tick, last looked after the engine; null: never.';
 comment on column qwf.overview.tick_age is 'Time since then; more than a minute: nobody does.';
 comment on column qwf.overview.version is 'Version of the schema.';
-comment on column qwf.overview.cell is 'Which of the cells this database is; see cell().';
-comment on column qwf.overview.cells is 'How many cells there can be.';
 comment on column qwf.overview.empty is 'True: no job and no run is there.';
 
 commit;

@@ -7,12 +7,12 @@ import sys
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import addresses, errors
+from qwf_agent.cli import errors
 from qwf_agent.look import connection
 
 
 @click.command()
-@addresses.dsn_to_read_option
+@connection.dsn_option
 @click.option(
     "--every", type=click.FloatRange(0.2, 60), default=1.0, show_default=True, metavar="SECONDS",
     help="Time between updates.",
@@ -21,12 +21,12 @@ def top(dsn: str | None, every: float) -> None:
     """Watch queues, boxes, jobs, failures and questions live.
 
     The keys for the selected row are shown at the bottom: cancel, retry, answer, switch workers on
-    and off. With QWF_READ_DSN, it reads from that standby, and the keys act on the primary.
+    and off.
 
     \b
     Example:  qwf top
     """
-    address = config.find_dsn_to_read(dsn)
+    address = config.find_dsn(dsn)
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         errors.fail("qwf top needs a terminal", "for programs: qwf queues --json, qwf metrics")
     from qwf_agent.cli.top.app import Top

@@ -21,7 +21,7 @@ from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import FleetConnection, Glance, reason
 from qwf_agent.cli.top.lists import LISTS, ListTable
-from qwf_agent.look import draw, standby
+from qwf_agent.look import draw
 
 LOW = 30  # lines; on a lower screen the panels are short
 SHARE = 10  # reading takes at most a tenth of the time
@@ -144,15 +144,11 @@ class Top(App[None]):
         seen = self._seen
         lines = 3 if self.size.height < LOW else 10
         head = panels.headline(seen.queues, seen.questions, seen.failed, self._trouble)
-        if seen.standby is not None and not self._trouble:
-            head.append(seen.standby.warning or "standby", "magenta")
-            head.append("   ")
         if self._frozen:
             head.append("frozen", "reverse")
         self.query_one("#headline", Static).update(head)
         self.query_one("#queues", Static).update(panels.queues(seen.queues, lines))
-        unknown = "no metrics" if seen.standby is None else f"load: {standby.ABSENT}"
-        boxes = panels.hosts(seen.boxes, seen.workers, seen.servers, lines + 2, unknown)
+        boxes = panels.hosts(seen.boxes, seen.workers, seen.servers, lines + 2)
         self.query_one("#hosts", Static).update(draw.Visible(boxes))
         for name, rows in (
             ("running", seen.running),

@@ -13,11 +13,10 @@ import click
 import psycopg
 
 from qwf_agent.cli import addresses, answer
-from qwf_agent.look import connection, hints, masking, standby
+from qwf_agent.look import connection, hints, masking
 from qwf_agent.look import fleet as queries
 from qwf_agent.look.connection import Connection
 from qwf_agent.look.draw import visible
-from qwf_agent.look.standby import Standby
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -33,9 +32,8 @@ SERVERS = "select * from qwf.server_overview order by host, queue"
 
 @dataclass
 class Glance:
-    """The fleet at one moment, read from a primary or a standby."""
+    """The fleet at one moment."""
 
-    standby: Standby | None = None
     queues: Rows = field(default_factory=list)
     workers: Rows = field(default_factory=list)
     boxes: Rows = field(default_factory=list)
@@ -73,17 +71,15 @@ class FleetConnection:
         self._change_over.close()
 
     def look(self) -> Glance:
-        """Read a snapshot. A standby has no load of boxes. What is drawn from now on lacks
+        """Read a snapshot. What is drawn from now on lacks
         secrets."""
         with self._one_at_a_time:
             conn = self._read_from.connection()
             masking.hide_everywhere(connection.secret_words(conn))
-            found = standby.find(conn)
             return Glance(
-                standby=found,
                 queues=_read(conn, queries.QUEUES),
                 workers=_read(conn, WORKERS),
-                boxes=_read(conn, BOXES) if found is None else [],
+                boxes=_read(conn, BOXES),
                 servers=_read(conn, SERVERS),
                 running=_read(conn, queries.RUNNING),
                 failed=_read(conn, queries.FAILED),
@@ -144,11 +140,6 @@ class FleetConnection:
             yield conn
         except psycopg.errors.LockNotAvailable:
             lines = [addresses.BLOCKED, *connection.blockers(conn)]
-            raise click.ClickException("\n".join(lines)) from None
-        except psycopg.Error as error:
-            if not standby.refused(conn, error):
-                raise
-            lines = [standby.NO_WRITES, standby.USE_THE_PRIMARY]
             raise click.ClickException("\n".join(lines)) from None
 
 

@@ -64,39 +64,31 @@ def _count(number: int, more: bool = False) -> str:
 
 
 def hosts(
-    rows: Sequence[Row],
-    workers: Sequence[Row],
-    servers: Sequence[Row],
-    lines: int,
-    unknown: str = "no metrics",
+    rows: Sequence[Row], workers: Sequence[Row], servers: Sequence[Row], lines: int
 ) -> RenderableType:
-    """The boxes, with bars for CPU, memory and GPUs; `unknown` instead if there are no metrics.
+    """The boxes, with bars for CPU, memory and GPUs.
 
     Below each box its model servers; if there is no room for all, only those in trouble.
     """
     known = {row["host"]: row for row in rows}
     names = sorted({*known, *(row["host"] for row in workers)})
     width = min(max((len(name) for name in names), default=0), LONGEST)
-    shown = _boxes(names, known, servers, width, unknown)
+    shown = _boxes(names, known, servers, width)
     if len(shown) > lines:
         troubled = [row for row in servers if row["state"] in draw.TROUBLE]
-        shown = _boxes(names, known, troubled, width, unknown)
+        shown = _boxes(names, known, troubled, width)
     if len(shown) > lines:
         shown = [*shown[: lines - 1], Text("... and more", "bright_black")]
     return Group(*shown) if shown else Text("no boxes yet: qwf agent", "bright_black")
 
 
 def _boxes(
-    names: Sequence[str],
-    known: Mapping[str, Row],
-    servers: Sequence[Row],
-    width: int,
-    unknown: str,
+    names: Sequence[str], known: Mapping[str, Row], servers: Sequence[Row], width: int
 ) -> list[Text]:
     """The lines of all boxes, each with its model servers."""
     lines = []
     for name in names:
-        lines += _host(name, known.get(name), width, unknown)
+        lines += _host(name, known.get(name), width)
         of_box = (row for row in servers if row["host"] == name)
         lines += [_server(row) for row in sorted(of_box, key=draw.by_trouble)]
     return lines
@@ -114,13 +106,13 @@ def _server(row: Row) -> Text:
     return text
 
 
-def _host(name: str, row: Row | None, width: int, unknown: str) -> list[Text]:
+def _host(name: str, row: Row | None, width: int) -> list[Text]:
     """One line for the box, and one for every two GPUs."""
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(name if len(name) <= width else f"{name[: width - 1]}…", "bold")
     text.append(" " * max(1, width - len(name) + 1))
     if row is None or row["sampled_at"] is None:
-        return [text.append(unknown, "bright_black")]
+        return [text.append("no metrics", "bright_black")]
     _bar(text, "cpu", row["cpu_percent"])
     _bar(text, "ram", row["ram_percent"])
     if row["ram_total_mb"]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from psycopg.rows import DictRow
 
-from qwf_agent.look import draw, standby
+from qwf_agent.look import draw
 from qwf_agent.look.connection import Connection, many
 from qwf_agent.look.doctor.findings import Finding, duration, note, problem, query_value
 
@@ -42,15 +42,12 @@ KEEPING_NOTHING = {
 
 def standbys(conn: Connection, dsn: str) -> Iterator[Finding]:
     """A failover to a standby forgets nothing."""
-    here = standby.find(conn)
-    if here is not None:
+    if query_value(conn, "select pg_is_in_recovery()"):
         yield note(
             "this server is a standby: only its primary knows what a failover would forget, and "
             "what vacuum has left",
             "run qwf doctor there, too",
         )
-        if here.warning is not None:
-            yield problem(here.warning, "look at the network and the disk of this server")
         return
     rows, slots, names = many(conn, STANDBYS), many(conn, SLOTS), query_value(conn, NAMES)
     if not rows and not names and not any(slot["slot_type"] == "physical" for slot in slots):

@@ -59,7 +59,6 @@ PAGES: tuple[Page, ...] = (
     *search.PAGES,
 )
 DATA: tuple[Data, ...] = (
-    *overview.DATA,
     *run.DATA,
     *run_map.DATA,
     *job.DATA,

@@ -80,7 +80,6 @@ def known(dsn: str) -> int | None:
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The findings, and the facts that explain them."""
-    look.primary = True
     results, age_s = await _CHECKS.results(look.database.dsn)
     found = [one for one in results if one.state != "fine"]
     found.sort(key=lambda one: -checks.LEVELS.index(one.state))

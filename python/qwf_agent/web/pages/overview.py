@@ -12,9 +12,8 @@ from qwf_agent.web.drawings import last_hour
 from qwf_agent.web.pages import doctor, fleet
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site.page import Data, Page
+from qwf_agent.web.site.page import Page
 
-GLANCE = "select *, questions as asked from qwf.overview"
 FAILURES = "select * from qwf.failure_groups(max_rows => 200) where state <> 'snoozed' limit 6"
 HOUR = "select * from qwf.last_hour"
 # The newest that are open, then those that have just ended, with what is usual.
@@ -39,7 +38,6 @@ DOWN = ("broken", "gone")  # states of model servers that somebody should look a
 MOST = 8  # rows of a list, as many as QUESTIONS has
 MOST_BOXES = 20  # lines
 MOST_QUEUES = 20
-NEVER_S = 1e9  # how old the last tick is if there was none
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
@@ -81,18 +79,6 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     }
 
 
-async def glance(request: Request, look: Look) -> dict[str, Any]:
-    """The figures of one cell, for the page that shows several."""
-    (row,) = await look.rows(GLANCE)
-    never = row["tick_age"] is None
-    names = ("cell", "cells", "failed", "asked", "queued", "more_queued", "scheduled",
-             "more_scheduled", "running", "boxes", "dead", "held")  # fmt: skip
-    return {
-        **{name: row[name] for name in names},
-        "tick_s": NEVER_S if never else min(row["tick_age"].total_seconds(), NEVER_S),
-    }
-
-
 def _busiest(queues: Rows) -> Rows:
     """The busiest queues, each with how many more wait than 30 minutes ago; the unserved and the
     paused come first."""
@@ -126,4 +112,3 @@ PAGES = (
         every_s=5,
     ),
 )
-DATA = (Data("/glance", glance),)

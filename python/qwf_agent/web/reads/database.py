@@ -16,14 +16,14 @@ from psycopg import sql
 
 from qwf_agent.look import masking
 from qwf_agent.web.reads.connections import Rows
-from qwf_agent.web.reads.servers import PageServer, PageStandby
+from qwf_agent.web.reads.servers import PageServer
 from qwf_agent.web.reads.stored_graphs import STORED, Document, StoredGraphs
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-# Number of changes before it, whether the primary has to answer, statement, parameters.
-Key = tuple[int, bool, str, str]
+# Number of changes before it, statement, parameters.
+Key = tuple[int, str, str]
 
 log = logging.getLogger("qwf_agent.web")
 FRESH_S = 1.0  # how long an answer serves everybody who asks the same
@@ -73,35 +73,32 @@ class Database:
 
     Invariants: at most MOST_CONNECTIONS statements run at once on a server; of equal statements one
     runs, and its answer serves all who ask within FRESH_S of it, unless something was changed
-    since. The standby at `read_dsn` answers what it can, once it has what was changed.
+    since.
     """
 
-    def __init__(self, dsn: str, read_dsn: str | None = None) -> None:
+    def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self.graphs = StoredGraphs()
-        self._primary = PageServer(dsn)
-        self._standby = None if read_dsn is None else PageStandby(read_dsn, self._primary)
+        self._server = PageServer(dsn)
         self._changes = 0
         self._answers: dict[Key, StatementAnswer] = {}
         self._running: dict[Key, asyncio.Task[StatementAnswer]] = {}
 
     async def rows(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
-        primary: bool = False,
     ) -> tuple[Rows, float]:  # fmt: skip
         """The rows and how long the statement took: see `answer`."""
-        answer = await self.answer(query, params, fresh_s, primary)
+        answer = await self.answer(query, params, fresh_s)
         return answer.rows, answer.took_s
 
     async def answer(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
-        primary: bool = False,
     ) -> StatementAnswer:  # fmt: skip
-        """The answer, at most `fresh_s` old. With `primary` no standby answers.
+        """The answer, at most `fresh_s` old.
 
         Raises psycopg.Error: OperationalError without a connection, QueryCanceled after 2 s.
         """
-        key = (self._changes, primary, query, repr(sorted(params.items())))
+        key = (self._changes, query, repr(sorted(params.items())))
         known = self._answers.get(key)
         if known is not None and time.monotonic() - known.at < fresh_s:
             return known
@@ -110,7 +107,7 @@ class Database:
 
     def expect(self, query: LiteralString, fresh_s: float) -> None:
         """Send a statement without parameters now, whose answer is asked for in a moment."""
-        key = (self._changes, False, query, NOTHING)
+        key = (self._changes, query, NOTHING)
         known = self._answers.get(key)
         fresh = known is not None and time.monotonic() - known.at < fresh_s
         if not fresh and key not in self._running:
@@ -120,22 +117,10 @@ class Database:
         """Read everything again: somebody has changed something."""
         self._changes += 1
         self._answers.clear()
-        self.heard()
-
-    def heard(self) -> None:
-        """Read nothing from a standby that lacks what is committed now: a change was announced."""
-        if self._standby is not None:
-            self._standby.changed()
-
-    async def warning(self) -> str | None:
-        """A warning about the data that is shown, if a standby makes it too old."""
-        return None if self._standby is None else await self._standby.warning()
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._primary.close()
-        if self._standby is not None:
-            await self._standby.close()
+        await self._server.close()
 
     def _start(
         self, key: Key, query: LiteralString, params: Mapping[str, Any]
@@ -148,11 +133,7 @@ class Database:
     async def _ask(
         self, key: Key, query: LiteralString, params: Mapping[str, Any]
     ) -> StatementAnswer:
-        """Send the statement to the standby, if there is one that has what was changed."""
-        _, primary, *_ = key
-        standby = None if primary else self._standby
-        found = None if standby is None else await standby.rows(query, params)
-        rows, took_s = found or await self._primary.rows(query, params)
+        rows, took_s = await self._server.rows(query, params)
         answer = StatementAnswer(rows, time.monotonic(), took_s)
         if len(self._answers) >= MOST_ANSWERS:
             self._answers = {
@@ -170,12 +151,11 @@ class Look:
     """The requests of one page to the database: its statements, in order.
 
     With fresh_s 0 no answer is older than the question, for a page that shows what its reader has
-    just done. With `primary` no standby answers, for a page about the server itself.
+    just done.
     """
 
     database: Database
     fresh_s: float = FRESH_S
-    primary: bool = False
     statements: list[ShownStatement] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     used: list[int] = field(default_factory=list)  # numbers of the answers
@@ -198,7 +178,7 @@ class Look:
 
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
-        answer = await self.database.answer(query, params, self.fresh_s, self.primary)
+        answer = await self.database.answer(query, params, self.fresh_s)
         self.statements.append(ShownStatement(query, params, answer.took_s))
         self.used.append(answer.number)
         return answer.rows

@@ -86,7 +86,7 @@ class Listener:
     async def _hear_for(self, conn: psycopg.AsyncConnection[Any], length_s: float) -> bool:
         """Hear for a while; whether the echo of its start came back."""
         echo = {"channel": self._echo}
-        await self._database.rows(ECHO, echo, fresh_s=0.0, primary=True)
+        await self._database.rows(ECHO, echo, fresh_s=0.0)
         echoed = False
         async for note in conn.notifies(timeout=length_s):
             if note.channel == self._echo:

@@ -153,7 +153,6 @@ class Snapshot:
     async def _hear(self, channel: str, payload: str) -> None:
         """Pass a sample on; read soon after any other notification."""
         if channel in (CONTROL, EVENTS):
-            self._database.heard()
             self.hurry()
         elif channel == METRICS and (heard := sample(payload)) is not None:
             host, text = heard

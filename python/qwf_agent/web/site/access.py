@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 COOKIE = "qwf_session"  # _cookie_name() makes the whole name
-KEPT_TOKEN = "qwf_token"  # noqa: S105 - the name of a cookie, for the token of several cells
 HOST_ONLY = "__Host-"  # browsers want the path / and TLS with it
 SESSION_S = 12 * 3600
 RIGHTS_S = 60  # how long known rights are used to draw buttons; each call is checked by Postgres
@@ -200,9 +199,8 @@ class TokenAccess(Access):
 
 
 def has_token(request: Request, token: str) -> bool:
-    """Return True if a request has the token, in its address or kept by the browser."""
-    given = request.query_params.get("token") or request.cookies.get(_token_cookie(request), "")
-    return hmac.compare_digest(given.encode(), token.encode())
+    """Return True if the address of a request has the token."""
+    return hmac.compare_digest(request.query_params.get("token", "").encode(), token.encode())
 
 
 def needs_token() -> Response:
@@ -212,15 +210,6 @@ def needs_token() -> Response:
     )
 
 
-def keep_token(request: Request) -> Response:
-    """Send the browser to the same address without the token, which it keeps in a cookie."""
-    response = RedirectResponse(
-        _without_token(request), status_code=303, headers={"Cache-Control": "no-store"}
-    )
-    _set_cookie(request, response, _token_cookie(request), request.query_params["token"])
-    return response
-
-
 def _without_token(request: Request) -> str:
     here = request.url.remove_query_params("token")
     return here.path + ("?" + here.query if here.query else "")
@@ -228,12 +217,6 @@ def _without_token(request: Request) -> str:
 
 def _session_cookie(request: Request) -> str:
     return _cookie_name(request, COOKIE, request.scope.get("root_path", ""))
-
-
-def _token_cookie(request: Request) -> str:
-    """One name for the first page and all cells below it."""
-    scope = request.scope
-    return _cookie_name(request, KEPT_TOKEN, scope.get("app_root_path", scope.get("root_path", "")))
 
 
 def _cookie_name(request: Request, kind: str, path: str) -> str:

@@ -196,11 +196,10 @@ class Site:
         leaves = self.access.signs_out
         await self.hide_secrets()
         counts = await self.database.answer(BADGES, {}, look.fresh_s or FRESH_S)
-        found = {**found, "too_old": await self.database.warning()}
         times = ", ".join(f"sql;dur={one.took_s * 1000:.1f}" for one in look.statements[:20])
         used = sorted([*look.used, counts.number])
         again = "hx-request" in request.headers and status == 200 and not page.topics
-        again = again and not found["too_old"] and "cookies" not in found
+        again = again and "cookies" not in found
         if again and self.parts.has(request, session.person, used):
             tag = request.headers["if-none-match"]
             return Response(status_code=304, headers=_headers(True, times, tag))
@@ -276,7 +275,7 @@ class Site:
     async def ready(self, request: Request) -> Response:
         """Return True if the database answers and has the schema: for a load balancer."""
         try:
-            await self.database.rows("select qwf.version()", {}, primary=True)
+            await self.database.rows("select qwf.version()", {})
         except (psycopg.Error, PoolTimeout) as error:
             log.warning("not ready: %s", error)
             return PlainTextResponse("the database does not answer, or has no qwf\n", 503)

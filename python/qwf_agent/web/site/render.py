@@ -79,8 +79,6 @@ def page(
         clock=partial(clock, zone=zone),
         zone=str(zone),
         menu=MENU,
-        cell=request.app.state.cell,
-        all_cells=all_cells(request),
     )
 
 
@@ -133,16 +131,6 @@ def url(request: Request, path: str, **query: Any) -> str:
         return root + path
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return root + path + ("?" + urlencode(given, doseq=True) if given else "")
-
-
-def all_cells(request: Request) -> str:
-    """The address of the page of all cells, as seen from a page of one of them."""
-    return url(request, "").removesuffix(cell_path(request.app.state.cell)) + "/"
-
-
-def cell_path(name: str) -> str:
-    """Where the pages of one of several cells begin."""
-    return f"/cell/{name}"
 
 
 def address(request: Request) -> str:

@@ -1,10 +1,9 @@
--- Deploy qwf:functions/cells/begin_generation
+-- Deploy qwf:functions/upkeep/begin_generation
 -- Purpose: Makes a database that was restored from a backup safe to work with: no id is given out
 --   that may have been given out before, and agents recognise files of the life that was lost.
 -- Guarantees: Every sequence of ids moves on by as many ids as it has ever given out, and by at
---   least a million; a cell keeps its ids. Numbers of events go on a million
---   later, and the event events_restarted says so. To call it again moves all of them further, and
---   does no harm.
+--   least a million. Numbers of events go on a million later, and the event events_restarted says
+--   so. To call it again moves all of them further, and does no harm.
 --   For a copy beside its original: another instance, and all queues are paused in the same
 --   transaction. Sequences do not roll back, so after an error ids may have moved on.
 -- Locks: the row of the instance, that of the numbers of events, then the queues.
@@ -38,17 +37,15 @@ begin
     id = case when begin_generation.copy then gen_random_uuid() else i.id end
   returning i.* into v_instance;
   -- Sequences that no column owns are hints, or the order of queued jobs: they stay.
-  select jsonb_object_agg(moved.name, setval(moved.sequence, moved.last) + moved.step) into v_next
+  select jsonb_object_agg(moved.name, setval(moved.sequence, moved.last) + 1) into v_next
   from (
-    select t.relname as name, s.seqrelid::regclass as sequence, s.seqincrement as step,
-      s.seqstart + s.seqincrement * (
-        ((v.last * 2 / 1000000 + 2) * 1000000 - s.seqstart) / s.seqincrement) as last
+    select t.relname as name, s.seqrelid::regclass as sequence,
+      (coalesce(pg_sequence_last_value(s.seqrelid), 0) * 2 / 1000000 + 2) * 1000000 as last
     from pg_sequence s
     join pg_depend d on d.objid = s.seqrelid and d.deptype = 'i'
       and d.classid = 'pg_class'::regclass and d.refclassid = 'pg_class'::regclass
     join pg_class t on t.oid = d.refobjid
-      and t.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
-    cross join lateral (select coalesce(pg_sequence_last_value(s.seqrelid), 0) as last) v) moved;
+      and t.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)) moved;
   perform _qwf.restart_events('restored');
   if begin_generation.copy then
     with paused as (
