@@ -2,7 +2,7 @@
 -- Purpose: Refuses to erase jobs, or nodes of runs, that have not ended.
 -- Guarantees: Takes no lock, so that it never waits for a worker that reports.
 -- Raises: QW002.
--- Called by: erase, _lock_ended.
+-- Called by: erase.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/erase/_runs_of_jobs
 -- Purpose: Returns the runs of jobs: those whose nodes they are, and those that ran for them.
 -- Guarantees: Such a run may have no nodes: it was cancelled in line, or its workflow is empty.
--- Called by: _check_ended, _erase_events, _erase_history, _erase_jobs, _lock_ended.
+-- Called by: _check_ended, _erase_events, _erase_history, _erase_jobs, erase.
 
 begin;
 

@@ -25,6 +25,7 @@ declare
   v_mark jsonb := jsonb_build_object(
     '$erased', to_char(v_now at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'));
   v_jobs bigint[];
+  v_runs bigint[];
   v_keys text[];
 begin
   if coalesce(erase.max_rows < 1, true) then
@@ -35,9 +36,25 @@ begin
   v_jobs := _qwf.find_erasable(erase.filter, v_parts, erase.max_rows);
   perform _qwf.check_ended(v_jobs);
   if not coalesce(erase.dry_run, true) then
-    v_jobs := _qwf.lock_ended(v_jobs);
+    v_runs := _qwf.runs_of_jobs(v_jobs);
+    perform _qwf.lock_runs(v_runs);
+    v_jobs := array(  -- with those that a retry has added meanwhile
+      select j.id from qwf.jobs j where j.id = any (v_jobs)
+      union
+      select j.id from qwf.jobs j where j.run_id = any (v_runs));
+    perform j.id from qwf.jobs j
+    where j.id = any (v_jobs) and j.finished_at is not null
+    order by j.id
+    for no key update;
+    perform _qwf.check_ended(v_jobs);
   end if;
-  return query select * from _qwf.files_left(v_jobs, 'output' = any (v_parts));
+  return query
+  select j.id, j.run_id, f.host, coalesce(f.path, coalesce(rtrim(f.out_dir, '/') || '/', '')
+    || coalesce(f.run_id::text, 'jobs/' || f.job_id) || '/' || f.rel_path)
+  from unnest(v_jobs) u (id)
+  join qwf.jobs j on j.id = u.id
+  left join qwf.file_overview f on f.job_id = j.id and 'output' = any (v_parts)
+  order by j.id, f.file_no;
   if coalesce(erase.dry_run, true) or cardinality(v_jobs) = 0 then
     return;
   end if;

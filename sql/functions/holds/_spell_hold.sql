@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/holds/_spell_hold
 -- Purpose: Returns in words that a task is held back; null if it is not.
--- Called by: _doctor_tasks, _notice_unserved, _why_held.
+-- Called by: _doctor_findings, _notice_unserved, _why_held.
 
 begin;
 

@@ -15,6 +15,29 @@ as $$
       (array_agg(a.outcome order by a.attempt desc))[1] as last
     from qwf.job_attempts a
     group by a.job_id
+  ), open as (
+    select d.id from qwf.jobs d
+    where d.run_id is not null
+      and (d.finished_at is null or (d.elements is not null and d.remaining_deps > 0))
+    union
+    select o.job_id from qwf.outbox o
+    where o.kind in ('completed', 'failed', 'cancelled') and o.poisoned_at is null
+  ), blocked as (
+    select j.* from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
+    where j.status = 'blocked' and j.parent_id is null
+  ), unsatisfied (job_id, count) as (  -- dependencies, or elements once a map is expanded
+    select j.id, count(o.id)
+    from blocked j
+    join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
+    join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
+    left join open o on o.id = d.id
+    where j.elements is null
+    group by j.id
+    union all
+    select j.id, count(o.id)
+    from blocked j join qwf.jobs e on e.parent_id = j.id left join open o on o.id = e.id
+    where j.elements is not null
+    group by j.id
   ), violation as (
     select 'every ended claim is an attempt' as invariant, j.id,
       format('%s claims, %s attempts, %s', j.attempt, coalesce(a.written, 0), j.status) as detail
@@ -31,7 +54,7 @@ as $$
     union all
     select 'remaining_deps counts unsatisfied dependencies', j.id,
       format('%s, counted %s', j.remaining_deps, d.count)
-    from qwf.jobs j join _qwf.unsatisfied() d on d.job_id = j.id
+    from qwf.jobs j join unsatisfied d on d.job_id = j.id
     where j.remaining_deps <> d.count
     union all
     select 'a node without open dependencies is opened', j.id, 'blocked with no dependency left'

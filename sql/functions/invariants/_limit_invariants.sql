@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/invariants/_limit_invariants
 -- Purpose: Returns violated invariants of limits and their slots, from one snapshot.
 -- Guarantees: Takes no lock. A job claimed while its queue got its first limit may run without a
---   slot of that limit; a named limit has no such gap.
+--   slot of that limit; a named limit has no such gap. Jobs of a key that ran when its limit was
+--   lowered may be more than it.
 -- Called by: _running_invariants, check_invariants.
 
 begin;
@@ -52,7 +53,20 @@ as $$
   group by l.name
   having count(t.place) <> l.starts
   union all
-  select * from _qwf.key_invariants()
+  select 'no more jobs of a key run than its limit allows', format('key %s', j.limit_by),
+    format('%s of %s', count(*), l.max_running)
+  from qwf.jobs j
+  join qwf.limits l on l.name = split_part(j.limit_by, ':', 1) and l.keyed
+  where j.limit_place is not null and j.status in ('queued', 'running') and _qwf.line_of(j) is null
+  group by j.limit_by, l.name
+  having count(*) > l.max_running
+    and coalesce(l.lowered_at + interval '10 s' < min(j.claimed_at), true)
+  union all
+  select 'the starts of a key belong to a limit with a rate', format('key %s', k.name),
+    format('%s starts', cardinality(k.starts))
+  from qwf.limit_keys k
+  where k.ends_at > qwf.now() and not exists (
+    select from qwf.limits l where l.name = split_part(k.name, ':', 1) and l.keyed)
   union all
   select 'the limit of a queue agrees with the queue', format('queue %s', q.name),
     format('queue %s, limit %s', q.max_running, l.max_running)

@@ -5,7 +5,8 @@
 --   A job that was retried or erased counts no longer, and a failed attempt that will be tried
 --   again does not count yet. What fails because of other jobs, which are counted themselves, does
 --   not count: a map some of whose elements failed, a step that is a run, and other jobs of the
---   engine. If first_at of a group is later than a moment, and searched_to is
+--   engine. A snooze ends by its time, or by the first definition that is registered after it. If
+--   first_at of a group is later than a moment, and searched_to is
 --   null or earlier than that moment, the group is new since then.
 
 begin;
@@ -33,7 +34,16 @@ begin
   end if;
   return query
   with ended as materialized (
-    select * from _qwf.newest_failures(failure_groups.since, failure_groups.max_rows)
+    select j.id, j.run_id, j.task, j.queue, j.claimed_by, j.finished_at,
+      _qwf.error_line(j.last_error) as error
+    from qwf.jobs j
+    where j.status = 'failed' and j.erased_parts is null
+      and coalesce(not starts_with(j.queue, 'qwf.'), true)
+      and not coalesce(j.last_error ~ '^[0-9]+ of [0-9]+ elements failed' and exists (
+        select from qwf.jobs e where e.parent_id = j.id and e.status = 'failed'), false)
+      and j.finished_at >= coalesce(failure_groups.since, '-infinity')
+    order by j.finished_at desc
+    limit failure_groups.max_rows
   ), line (error, signature) as materialized (  -- many jobs have the same
     select l.error, _qwf.error_signature(l.error) from (select distinct e.error from ended e) l
   ), failed as materialized (
@@ -73,7 +83,16 @@ begin
   select g.*, s.state, m.seen_at, m.snoozed_until, m.note, coalesce(m.acting_for, m.login)
   from grouped g
   left join qwf.failure_marks m on m.task = g.task and m.signature = coalesce(g.signature, '')
-  cross join lateral (select _qwf.mark_state(m, g.last_at, v_now)) s (state)
+  cross join lateral (
+    select case
+      when m.snoozed_until > v_now and not coalesce((
+        select bool_or(d.at > m.release_after) from (
+          select max(w.registered_at) as at from qwf.workflows w
+          union all
+          select max(p.registered_at) from qwf.pipelines p) d), false) then 'snoozed'
+      when m.seen_at >= g.last_at then 'seen'
+      when m.seen_at is not null then 'again'
+      else 'new' end) s (state)
   order by s.state = 'snoozed', s.state = 'seen', g.last_at desc;
 end $$;
 comment on function qwf.failure_groups is

@@ -2,7 +2,7 @@
 -- Purpose: Deletes the live logs that nobody has followed for a minute.
 -- Guarantees: Waits for nobody.
 -- Locks: the rows of live_logs that nobody else has locked.
--- Called by: _ask_for_log, prune.
+-- Called by: follow_log, prune.
 
 begin;
 

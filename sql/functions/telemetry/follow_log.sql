@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/telemetry/follow_log
 -- Purpose: Returns what a running job has printed, and asks its worker to continue sending it.
 -- Guarantees: Meant to be called about once a second: the worker sends for 10 seconds after the
---   last call. Writes nothing for a job that is not running. The log of an attempt that has ended
+--   last call. Writes nothing for a job that is not running, or while the worker sends for at least
+--   5 more seconds. A new attempt begins with an empty row. The log of an attempt that has ended
 --   is in job_attempts; the end of a stream that was followed is here for a minute.
 -- Locks: the row of the job in live_logs; expired rows that nobody has locked.
 -- Notifies: the worker, with log, if it is not sending yet.
@@ -19,6 +20,7 @@ declare
   v_now timestamptz := qwf.now();
   v_job qwf.jobs;
   v_log qwf.live_logs;
+  v_digest uuid;
 begin
   select j.* into v_job from qwf.jobs j where j.id = follow_log.job_id;
   if not found then
@@ -26,7 +28,25 @@ begin
   end if;
   select l.* into v_log from qwf.live_logs l where l.job_id = follow_log.job_id;
   if v_job.status = 'running' then
-    perform _qwf.ask_for_log(v_job, v_log, v_now);
+    v_digest := md5(v_job.token::text)::uuid;
+    if not coalesce(v_log.worker = v_job.claimed_by and v_log.attempt_digest = v_digest
+      and v_log.followed_until > v_now, false)
+    then
+      insert into qwf.live_logs as l (job_id, worker, followed_until, attempt_digest)
+      values (v_job.id, v_job.claimed_by, v_now + interval '10 s', v_digest)
+      on conflict (job_id) do update set
+        worker = excluded.worker, followed_until = excluded.followed_until,
+        attempt_digest = excluded.attempt_digest,
+        attempt = case when l.attempt_digest = v_digest then l.attempt end,
+        streamed = case when l.attempt_digest = v_digest then l.streamed end,
+        stream = case when l.attempt_digest = v_digest then l.stream end,
+        stream_ended = l.stream_ended and l.attempt_digest = v_digest;
+      perform _qwf.forget_logs(v_now);
+      perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'log');
+    elsif v_log.followed_until < v_now + interval '5 s' then
+      update qwf.live_logs l set followed_until = v_now + interval '10 s'
+      where l.job_id = v_job.id;
+    end if;
   end if;
   if v_log.attempt is distinct from v_job.attempt then
     return row(v_job.status, v_job.attempt, null, null, null, null, null)::qwf.live_log;

@@ -19,7 +19,7 @@ declare
   v_now timestamptz := qwf.now();
   v_minute timestamptz := date_bin('1 minute', v_now, 'epoch');
 begin
-  -- _count_ended writes rows of this minute too, but not how many jobs are queued
+  -- _roll_up_counts writes rows of this minute too, but not how many jobs are queued
   if exists (
       select from qwf.queue_minutes m where m.minute = v_minute and m.queued is not null)
     or not _qwf.try_lock('roll_up')

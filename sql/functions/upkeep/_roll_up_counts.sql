@@ -58,19 +58,29 @@ begin
       runs = _qwf.add_histograms(a.runs, excluded.runs)
   ), learned as (
     select _qwf.merge_usual(array_agg(w.n), 0) from (
-      select _qwf.usual_of_task(t.task, array_agg(t.outcome), array_agg(t.run), max(t.minute)) as n
+      select ('task', t.task, '',  -- only what completed is usual; the last one is the last
+        _qwf.histogram(array_agg(t.run) filter (where t.outcome = 'completed')),
+        max(t.run) filter (where t.outcome = 'completed'),
+        case when bool_or(t.outcome = 'completed') then max(t.minute) end, max(t.minute),
+        (array_agg(t.outcome))[count(*)], (array_agg(t.run))[count(*)], null)::_qwf.usual_new as n
       from timed t group by t.task) w
   ), ended as (
-    select _qwf.count_ended(s.queue, s.minute, jsonb_object_agg(s.outcome, s.attempts))
-    from (
-      select f.queue, f.minute, f.outcome, sum(cardinality(f.runs)) as attempts
-      from taken f group by f.queue, f.minute, f.outcome
-    ) s
-    group by s.queue, s.minute
+    insert into qwf.queue_minutes as m (
+      queue, minute, completed, error, fatal, tempfail, lost, released, cancelled)
+    select t.queue, t.minute, count(*) filter (where t.outcome = 'completed'),
+      count(*) filter (where t.outcome = 'error'), count(*) filter (where t.outcome = 'fatal'),
+      count(*) filter (where t.outcome = 'tempfail'), count(*) filter (where t.outcome = 'lost'),
+      count(*) filter (where t.outcome = 'released'),
+      count(*) filter (where t.outcome = 'cancelled')
+    from timed t group by t.queue, t.minute
+    on conflict (queue, minute) do update set
+      completed = m.completed + excluded.completed, error = m.error + excluded.error,
+      fatal = m.fatal + excluded.fatal, tempfail = m.tempfail + excluded.tempfail,
+      lost = m.lost + excluded.lost, released = m.released + excluded.released,
+      cancelled = m.cancelled + excluded.cancelled
   )
   select count(*) into v_count
-  from taken
-  where (select count(*) from ended) + (select count(*) from learned) >= 0;  -- unread: not run
+  from taken where (select count(*) from learned) >= 0;  -- unread: not run
   return v_count;
 end $$;
 

@@ -3,7 +3,7 @@
 -- Guarantees: Bucket 0 is below a millisecond, 1 starts there, 127 is everything above 110 days.
 --   The middle of a bucket is within a tenth of every time in it (see view job_stats). The list
 --   ends with the last bucket that is not empty.
--- Called by: _add_totals, _learn_nodes, _learn_runs, _roll_up_counts, _usual_of_task.
+-- Called by: _add_totals, _learn_nodes, _learn_runs, _roll_up_counts.
 
 begin;
 
