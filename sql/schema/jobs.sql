@@ -71,9 +71,6 @@ create table qwf.jobs (
   element int,
   elements int,
   next_element int,
-  progress real,
-  progress_message text,
-  beat_at timestamptz,
   last_error text,
   last_exit_code int,
   key text,
@@ -196,9 +193,6 @@ comment on column qwf.jobs.token is
   'job id in hexadecimal.';
 comment on column qwf.jobs.lease_expires_at is
   'When the claim lapses unless renewed, by the database''s clock.';
-comment on column qwf.jobs.progress is 'Fraction done, 0 to 1, as the body last reported.';
-comment on column qwf.jobs.progress_message is 'Message of the last progress report.';
-comment on column qwf.jobs.beat_at is 'When the body last reported progress.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.jobs.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';

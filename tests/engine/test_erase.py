@@ -173,6 +173,10 @@ def everywhere(db: Db) -> None:
         " select id, 1, '{}', now() from qwf.jobs where task = 't'"
     )
     db.execute(
+        "insert into qwf.job_progress (job_id, attempt, message, at)"
+        " select id, 1, 'x', now() from qwf.jobs where task = 't'"
+    )
+    db.execute(
         "insert into qwf.attempt_series (job_id, attempt, at, series, left_out)"
         " select id, 1, now(), '{}', 0 from qwf.jobs where task = 't'"
     )

@@ -73,7 +73,10 @@ def test_a_stale_report_does_not_affect_the_next_claim(race: Race) -> None:
     race.expire_leases(job)
     race.settle()
     (heir,) = claim(race, worker="heir")
-    state = "select status, token::text, lease_expires_at, progress, claimed_by from qwf.jobs"
+    state = (
+        "select status, token::text, lease_expires_at, claimed_by, p from qwf.jobs"
+        " left join qwf.job_progress p on p.job_id = id"
+    )
     before = race.rows(state)
     for outcome in ("completed", "error", "fatal", "tempfail", "lost", "released", "cancelled"):
         assert finish(race, zombie, outcome=outcome) == [("lost", False)]

@@ -97,7 +97,10 @@ class Database:
         return int(row["id"])
 
     def job(self, job_id: int) -> DictRow:
-        row = self.conn.execute("select * from qwf.jobs where id = %s", (job_id,)).fetchone()
+        query = (
+            "select j.*, t.token from qwf.job_details j join qwf.jobs t using (id) where id = %s"
+        )
+        row = self.conn.execute(query, (job_id,)).fetchone()
         assert row is not None
         return row
 

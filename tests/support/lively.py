@@ -78,7 +78,8 @@ def fill(db: Db) -> None:
     running = enqueue(db, "detect", key="k-1", labels={"team": "street"}, project="demo")
     claim(db, "default", cpu, 2)
     db.execute(
-        "update qwf.jobs set progress = 0.4, progress_message = 'photo 4 of 10' where id = %s",
+        "insert into qwf.job_progress select id, attempt, 0.4, 'photo 4 of 10', now()"
+        " from qwf.jobs where id = %s",
         (running,),
     )
     enqueue(db, "llm", queue="paused", limit_by="llm")
@@ -98,8 +99,8 @@ def _servers(db: Db) -> None:
         enqueue(db, "llm", queue="llm", model="qwen")
     claim(db, "llm", llm, 3)
     db.execute(
-        "update qwf.jobs set progress = 0.6, progress_message = '123 tokens, 41/s'"
-        " where claimed_by = %s", (llm,)
+        "insert into qwf.job_progress select id, attempt, 0.6, '123 tokens, 41/s', now()"
+        " from qwf.jobs where claimed_by = %s", (llm,)
     )  # fmt: skip
     enqueue(db, "llm", queue="llm", model="tiny")
 

@@ -61,9 +61,13 @@ def fill(db: Db) -> None:
             "update qwf.jobs set task = %(strange)s, last_error = %(strange)s::text || %(text)s,"
             " inputs = %(text)s::jsonb, output = %(text)s::jsonb,"
             " labels = jsonb_build_object(%(strange)s::text, 1),"
-            " progress_message = %(strange)s, project = %(strange)s where id = %(job)s",
+            " project = %(strange)s where id = %(job)s",
             {"text": text, "strange": STRANGE, "job": job},
         )
+        db.execute(
+            "insert into qwf.job_progress select id, attempt, 0.5, %s, now() from qwf.jobs"
+            " where id = %s", (STRANGE, job),
+        )  # fmt: skip
         db.execute(
             "update qwf.job_attempts"
             " set error = %(strange)s::text || %(text)s,"

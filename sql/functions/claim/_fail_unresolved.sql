@@ -25,7 +25,7 @@ begin
       queued_at = case when k.status = 'failed' then k.queued_at else p_now end,
       last_error = p.error, resolved_inputs = null, attempt = j.attempt + 1,
       claimed_by = p_worker, claimed_at = p_now, started_at = coalesce(j.started_at, p_now),
-      run_next = false, progress = null, progress_message = null, beat_at = null
+      run_next = false
     from unnest(p_picked) p
     cross join lateral (
       select case b.on_failure when 'ask' then 'awaiting_input' else 'failed'

@@ -115,10 +115,10 @@ begin
     status = 'running', token = _qwf.new_token(j.id, v_secret), attempt = j.attempt + 1,
     lease_expires_at = v_now + v_terms.lease, resolved_inputs = p.inputs, claimed_at = v_now,
     claimed_by = claim.worker, started_at = coalesce(j.started_at, v_now), run_next = false,
-    key_state = case j.key_state when 'w' then 's' else j.key_state end, beat_at = null,
+    key_state = case j.key_state when 'w' then 's' else j.key_state end,
     begun = case when j.begun is not null then v_worker.writes_begun is not true end,
-    position = case when j.limit_place is null then j.position else _qwf.next_position() end,
-    progress = null, progress_message = null from unnest(v_jobs) p where j.ctid = p.row
+    position = case when j.limit_place is null then j.position else _qwf.next_position() end
+  from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
     j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
     p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,

@@ -31,6 +31,7 @@ declare
   v_max_bytes int; v_served boolean; v_asleep boolean;
   v_job _qwf.new_job;
   v_put qwf.enqueued;
+  v_status text;
 begin
   select l.max_value_bytes, l.served, l.asleep into v_max_bytes, v_served, v_asleep
   from _qwf.look_up_queue(enqueue.queue, enqueue.task, coalesce(enqueue.project, ''), v_now) l;
@@ -62,7 +63,16 @@ begin
   if (v_asleep or enqueue.key is not null) and not v_put.merged and v_put.run_at is null then
     perform _qwf.wake(enqueue.queue, 1);
   end if;
-  perform _qwf.notice_unused(v_put.job_id, v_job) where v_put.kept = 'old args';
+  select j.status into v_status from qwf.jobs j
+  where v_put.kept = 'old args' and j.id = v_put.job_id and j.inputs <> enqueue.args;
+  if found then
+    raise notice using
+      message = format('merged into job %s (%s), your arguments were not used',
+        v_put.job_id, v_status),
+      hint = case when v_job.once
+        then 'the key is taken once: use another key for other work'
+        else 'key_mode => ''replace'' gives the job that waits the new arguments' end;
+  end if;
   perform _qwf.notice_unserved(enqueue.queue, array[enqueue.task], v_job.project)
   where not v_served;
   return v_put.job_id;

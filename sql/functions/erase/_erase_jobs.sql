@@ -27,7 +27,6 @@ begin
     labels = _qwf.erased(v_labels, j.labels, p_mark),
     last_error = case when v_errors and j.last_error is not null then p_mark::text
       else j.last_error end,
-    progress_message = case when 'logs' = any (p_parts) then null else j.progress_message end,
     key = case when v_keys then null else j.key end,
     key_state = case when v_keys then 'u' else j.key_state end,
     once = j.once and not v_keys,
@@ -37,6 +36,8 @@ begin
     erased_parts = array(
       select distinct u from unnest(j.erased_parts || p_parts) u order by u)
   where j.id = any (p_jobs);
+  update qwf.job_progress p set message = null
+  where 'logs' = any (p_parts) and p.job_id = any (p_jobs);
   update qwf.runs r set
     context = _qwf.erased('context' = any (p_parts), r.context, p_mark),
     labels = _qwf.erased(v_labels, r.labels, p_mark),

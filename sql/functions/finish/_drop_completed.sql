@@ -33,7 +33,7 @@ begin
     using report r
     where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
     returning j.id, r.token, j.attempt, j.queue, j.task, j.queued_at, j.claimed_at, j.project,
-      j.key, j.key_state, j.limit_place, j.beat_at, r.detail
+      j.key, j.key_state, j.limit_place, r.detail
   ), counted as (
     insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
     select date_bin('1 minute', p_now, 'epoch'), e.queue, e.task, 'completed',
@@ -47,12 +47,14 @@ begin
     count(*), array_agg(e.id), array_agg(e.token),
     array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's'), null,
     array_agg(e.limit_place) filter (where e.limit_place is not null),
-    array_agg(e.id) filter (where e.attempt > 1 or e.beat_at is not null)
+    array_agg(e.id) filter (where e.attempt > 1)
     into v_ended.count, v_ended.ids, v_ended.dropped, v_ended.keys, v_ended.events,
       v_ended.places, v_retried
   from ended e;
   delete from qwf.live_logs l where l.job_id = any (v_ended.ids);
-  if v_retried is not null then
+  v_retried := v_retried || array(
+    select p.job_id from qwf.job_progress p where p.job_id = any (v_ended.ids));
+  if v_retried <> '{}' then
     perform _qwf.delete_jobs(v_retried);
   end if;
   return v_ended;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/_kept_invariants
 -- Purpose: Returns violated invariants of what is kept beside its source: errors, live logs, places
 --   in lines, the lease and the timeout in the row of a queue, what jobs wait for, next_element of
---   maps, what was erased, checkpoints and tracked numbers.
+--   maps, what was erased, checkpoints, progress and tracked numbers.
 -- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
 --   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
 -- Called by: check_invariants.
@@ -57,6 +57,11 @@ begin
       format('attempt %s of %s', c.attempt, coalesce(j.attempt::text, 'a job that is gone'))
     from qwf.checkpoints c left join qwf.jobs j on j.id = c.job_id
     where (c.attempt between 1 and j.attempt) is not true;
+  return query
+    select 'progress is of an attempt that its job has had', 'job ' || p.job_id,
+      format('attempt %s of %s', p.attempt, coalesce(j.attempt::text, 'a job that is gone'))
+    from qwf.job_progress p left join qwf.jobs j on j.id = p.job_id
+    where (p.attempt between 0 and j.attempt) is not true;
   return query
     select 'tracked numbers are of an attempt that their job has had', 'job ' || s.job_id,
       format('attempt %s of %s', s.attempt, coalesce(j.attempt::text, 'a job that is gone'))

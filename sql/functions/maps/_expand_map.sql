@@ -62,11 +62,12 @@ begin
   v_count := _qwf.insert_elements(p_job, p_list, v_inputs, 0, null);
   update qwf.jobs j set
     elements = v_length, remaining_deps = -v_count.closed,
-    failed_elements = v_length + v_count.closed, progress = 0,
+    failed_elements = v_length + v_count.closed,
     -- those that failed at once may lie between the queued ones, so this may be too low
     next_element = case when v_count.closed + v_count.active + v_count.waiting < 0
       then v_count.active else v_length end
   where j.id = p_job;
+  perform _qwf.note_progress(p_job, 0);
   return (p_job, v_count.run_id, _qwf.map_verdict(p_job), v_count)::_qwf.opened;
 end $$;
 

@@ -63,7 +63,7 @@ begin
   end if;
   update qwf.jobs j set
     status = case when v_output.value is null then 'failed' else 'completed' end::qwf.job_status,
-    output = v_output.value, finished_at = qwf.now(), progress = 1,
+    output = v_output.value, finished_at = qwf.now(),
     last_error = case when v_output.value is null
       then coalesce(v_output.error, format('%s must succeed, the list has %s', v_map.needed,
         v_map.elements)) end

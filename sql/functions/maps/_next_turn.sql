@@ -47,9 +47,9 @@ begin
   end;
   update qwf.jobs m set
     elements = v_next.turn + 1, next_element = v_next.turn + 1, remaining_deps = -v_count.closed,
-    failed_elements = m.failed_elements + 1 + v_count.closed,
-    progress = v_next.turn::real / (v_next.repeat -> 'max')::int
+    failed_elements = m.failed_elements + 1 + v_count.closed
   where m.id = p_map;
+  perform _qwf.note_progress(p_map, v_next.turn::real / (v_next.repeat -> 'max')::int);
   return (p_map, v_next.run_id, case when v_count.closed < 0 then 'blocked'
     else _qwf.map_verdict(p_map) end, v_count)::_qwf.opened;
 end $$;

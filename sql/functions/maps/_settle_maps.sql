@@ -27,8 +27,7 @@ begin
   for v_map in
     update qwf.jobs m set
       remaining_deps = m.remaining_deps - e.ended,
-      failed_elements = m.failed_elements + e.failed,
-      progress = 1 - (m.remaining_deps - e.ended)::real / m.elements
+      failed_elements = m.failed_elements + e.failed
     from (
       select j.parent_id, count(*)::int as ended,
         (count(*) filter (where j.status in ('failed', 'cancelled')))::int as failed,
@@ -38,8 +37,10 @@ begin
       group by j.parent_id
     ) e
     where m.id = e.parent_id
-    returning m.id, m.run_id, m.status, m.remaining_deps, e.freed
+    returning m.id, m.run_id, m.status, m.remaining_deps, m.elements,
+      e.freed
   loop
+    perform _qwf.note_progress(v_map.id, 1 - v_map.remaining_deps::real / v_map.elements);
     v_status := case when v_map.status = 'blocked' then _qwf.map_verdict(v_map.id)
       when v_map.remaining_deps = 0 then 'cancelled' end;
     if v_status = 'blocked' and v_map.remaining_deps = 0 then

@@ -22,6 +22,7 @@ begin
   perform _qwf.delete_runs_below(v_elements), _qwf.delete_jobs(v_elements);
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.run_files f where f.job_id = any (p_jobs);
+  delete from qwf.job_progress p where p.job_id = any (p_jobs);
   update qwf.jobs j set
     status = p_status, retries = j.retries + 1, failures = 0, losses = 0,
     output = null, resolved_inputs = null, input_spec = n.input_spec, elements = null,
@@ -30,7 +31,7 @@ begin
     claimed_at = case when p_status <> 'skipped' then j.claimed_at end,
     finished_at = case when p_status = 'skipped' then qwf.now() end,
     expires_at = null, avoid_host = null, avoid_until = null, last_error = null,
-    last_exit_code = null, progress = null, progress_message = null,
+    last_exit_code = null,
     begun = case when j.begun is not null then false end
   from qwf.graph_nodes n
   where j.id = any (p_jobs) and n.graph_id = j.graph_id and n.idx = j.node_idx;

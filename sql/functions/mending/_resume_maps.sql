@@ -37,22 +37,26 @@ begin
     where j.parent_id = v_map.id and c.job_id = j.id;
     delete from qwf.run_files f using qwf.jobs j
     where j.parent_id = v_map.id and j.node_id = p_from_node and f.job_id = j.id;
+    delete from qwf.job_progress p using qwf.jobs j
+    where j.parent_id = v_map.id and p.job_id = j.id
+      and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
     update qwf.jobs j set
       status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
       input_spec = null, queued_at = null, run_at = null, finished_at = null,
       avoid_host = null, avoid_until = null,
-      last_error = null, last_exit_code = null, progress = null, progress_message = null,
+      last_error = null, last_exit_code = null,
       begun = case when j.begun is not null then false end
     where j.parent_id = v_map.id
       and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
     update qwf.jobs m set
       status = 'blocked', retries = m.retries + 1, finished_at = null, last_error = null,
-      output = null, failed_elements = 0, remaining_deps = e.open, next_element = e.first,
-      progress = 1 - e.open::real / m.elements
+      output = null, failed_elements = 0, remaining_deps = e.open, next_element = e.first
     from (
       select count(*) as open, coalesce(min(j.element), 0) as first from qwf.jobs j
       where j.parent_id = v_map.id and j.status = 'blocked') e
     where m.id = v_map.id;
+    perform _qwf.note_progress(m.id, 1 - m.remaining_deps::real / m.elements)
+    from qwf.jobs m where m.id = v_map.id;
     perform _qwf.open_elements(v_map.id, coalesce(v_map.max_parallel, 2147483647));
   end loop;
 end $$;

@@ -25,10 +25,11 @@ begin
   return query
   select jsonb_build_object(
     'job_id', given.id, 'status', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
-    'progress', case when j.status = 'completed' then 1 else j.progress end,
-    'message', j.progress_message, 'output', j.output, 'error', j.last_error)
+    'progress', case when j.status = 'completed' then 1 else p.fraction end,
+    'message', p.message, 'output', j.output, 'error', j.last_error)
   from unnest(ended.job_ids) given (id)
   left join qwf.jobs j on j.id = given.id
+  left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
   where j.id is null or j.status in ('completed', 'failed', 'cancelled', 'skipped')
   union all
   select jsonb_build_object(

@@ -13,10 +13,11 @@ declare
 begin
   select jsonb_build_object(
       'job_id', j.id, 'status', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
-      'progress', case when j.status = 'completed' then 1 else j.progress end,
-      'message', j.progress_message, 'output', j.output, 'error', j.last_error)
+      'progress', case when j.status = 'completed' then 1 else p.fraction end,
+      'message', p.message, 'output', j.output, 'error', j.last_error)
     into v_result
   from qwf.jobs j
+  left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
   where j.id = result.job_id;
   if v_result is null then
     perform _qwf.raise_no_such_job(result.job_id);

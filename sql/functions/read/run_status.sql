@@ -42,8 +42,8 @@ begin
     select jsonb_agg(jsonb_build_object(
       'job_id', j.id, 'node_id', j.node_id, 'step_id', split_part(j.node_id, '/', 1),
       'status', j.status, 'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
-      'progress', case when j.status = 'completed' then 1 else j.progress end,
-      'message', coalesce(j.progress_message, (
+      'progress', case when j.status = 'completed' then 1 else p.fraction end,
+      'message', coalesce(p.message, (
         select m.message from qwf.run_nodes m
         where m.run_id = j.run_id and m.idx = j.node_idx)),
       'error', j.last_error, 'worker', j.claimed_by, 'started_at', j.claimed_at,
@@ -66,6 +66,7 @@ begin
               and g.graph_id = j.graph_id and g.idx = j.node_idx), '{}')
       order by j.node_idx) as nodes
     from qwf.jobs j
+    left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
     where j.run_id = r.id and j.node_idx >= 0  -- not the elements of maps
   ) n
   where r.id = run_status.run_id;

@@ -57,7 +57,7 @@ begin
       select count(*)::int from qwf.job_attempts a
       where a.job_id = j.id and a.outcome = 'released') end,
     j.claimed_by, w.host,
-    case when j.status = 'completed' then 1 else j.progress end, j.progress_message,
+    case when j.status = 'completed' then 1 else p.fraction end, p.message,
     round(extract(epoch from coalesce(j.finished_at, case when j.status = 'running' then v_now end)
       - j.claimed_at), 3)::double precision,
     j.key, j.run_at, j.created_at, j.queued_at, j.claimed_at, j.finished_at,
@@ -68,6 +68,7 @@ begin
   from unnest(coalesce(nullif(v_found.ids, '{}'), array[null::bigint]))
     with ordinality f (id, place)
   left join qwf.jobs j on j.id = f.id
+  left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
   left join qwf.workers w on w.id = j.claimed_by
   where f.id is not null or v_found.searched_to is not null
   order by f.place;

@@ -21,6 +21,7 @@ begin
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.waits w where w.job_id = any (p_jobs);
   delete from qwf.checkpoints c where c.job_id = any (p_jobs);
+  delete from qwf.job_progress p where p.job_id = any (p_jobs);
   delete from qwf.attempt_series s where s.job_id = any (p_jobs);
   delete from qwf.jobs j where j.id = any (p_jobs);
 end $$;

@@ -2,10 +2,9 @@
 -- Purpose: Keeps the numbers that an attempt has tracked, in place of those it reported before.
 -- Guarantees: Writes nothing for a token that is not of the job's last attempt. That attempt may
 --   have ended: its last numbers and its end come over two connections. Nothing is written for a
---   job that was deleted or erased. A job that is deleted takes its row along: the first report of
---   an attempt sets beat_at, and finish_many reads that before it deletes a job without a trace.
--- Locks: the job: for the first report as a checkpoint does; then only against its deletion, so
---   that it waits for no other change of the job.
+--   job that was deleted or erased. A job that is deleted takes its row along: finish_many asks for its
+--   progress after it has deleted a job without a trace.
+-- Locks: the job, only against its deletion, so that it waits for no other change of the job.
 -- Raises: QW005 for more than 20 names, more than 500 points of a name, or a point that is not
 --   [step, value].
 -- Called by: progress.
@@ -52,8 +51,6 @@ begin
       hint = 'pass {"names": {"loss": {"points": [[1, 0.9], [2, 0.7]]}}}, at most 20 names of 500 '
         'points each';
   end if;
-  update qwf.jobs j set beat_at = qwf.now()
-  where j.id = p_job and j.token = p_token and j.beat_at is null;
   select j.* into v_job from qwf.jobs j where j.id = p_job for key share;
   if not found or v_job.erased_parts is not null
     or v_job.token is distinct from p_token and not exists (
@@ -62,6 +59,9 @@ begin
   then
     return;
   end if;
+  insert into qwf.job_progress (job_id, attempt, at)  -- so that the end of the job finds it
+  select p_job, v_job.attempt, qwf.now() where v_job.token = p_token
+  on conflict (job_id) do nothing;
   insert into qwf.attempt_series as s (job_id, attempt, run_id, at, series, left_out)
   values (p_job, v_job.attempt, v_job.run_id, qwf.now(), p_series -> 'names',
     coalesce((p_series -> 'left_out')::int, 0))

@@ -5,7 +5,7 @@
 --   takes it away comes before or after: once it is answered ok, it is on disk and no other attempt
 --   follows by itself. It is not written if the answer is lost or cancel, nor after the lease has
 --   lapsed. Never waits, unless it has begun, or a checkpoint, which is kept once the transaction
---   commits, or the answer is lost; or the first series of its attempt.
+--   commits, or the answer is lost.
 -- Locks: the job; without begun, a checkpoint or series only if nobody else has locked it.
 -- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is not an object or too large,
 --   and for a series that is not one.
@@ -58,15 +58,18 @@ begin
     end if;
     update qwf.jobs j set begun = true where j.id = v_job.id;
   end if;
-  update qwf.jobs j set
-    progress = coalesce(progress.fraction, j.progress), beat_at = qwf.now(),
-    progress_message = coalesce(left(progress.message, 1000), j.progress_message)
+  insert into qwf.job_progress as p (job_id, attempt, fraction, message, at)
+  select free.id, free.attempt, progress.fraction, left(progress.message, 1000), qwf.now()
   from (
-    select f.id from qwf.jobs f
+    select f.id, f.attempt from qwf.jobs f
     where f.id = progress.job_id and f.token = progress.token
     for no key update skip locked
   ) free
-  where j.id = free.id;
+  on conflict on constraint job_progress_pkey do update set
+    attempt = excluded.attempt, at = excluded.at,
+    fraction = coalesce(excluded.fraction,
+      case when p.attempt = excluded.attempt then p.fraction end),
+    message = coalesce(excluded.message, case when p.attempt = excluded.attempt then p.message end);
   return case
     when _qwf.should_stop(v_job.id, v_job.run_id, v_job.run_if, v_job.parent_id) then 'cancel'
     else 'ok'

@@ -13,7 +13,7 @@ select is_empty('select * from qwf.check_invariants()', 'the database is healthy
 select qwf_test.attempt('s/each[0]', 'completed', '{"y": 0}');
 select qwf_test.claim(p_max_jobs => 2);
 select qwf_test.report('s/each[2]', 'completed', '{"y": 2}');
-select is((select progress from qwf.jobs where node_id = 's/each'), (2.0 / 3)::real,
+select is((select progress from qwf.job_details where node_id = 's/each'), (2.0 / 3)::real,
   'two of three');
 select qwf_test.report('s/each[1]', 'completed', '{"y": 1}');
 select qwf_test.claim();

@@ -12,7 +12,7 @@ select qwf_test.report('a', 'released');
 select qwf_test.claim('default');
 select is(qwf.progress(qwf_test.job('a'), (select token from old), 0.5), 'lost',
   'the token of an earlier claim');
-select is_empty('select * from qwf.jobs where progress is not null', 'nothing is written');
+select is_empty('select * from qwf.job_progress', 'nothing is written');
 
 select * from finish();
 rollback;

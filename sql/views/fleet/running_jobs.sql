@@ -9,8 +9,8 @@ begin;
 create view qwf.running_jobs as
 select
   j.id, j.run_id, j.node_id, j.task, coalesce(j.node_id, j.task) as name, j.queue, j.project,
-  j.attempt, j.claimed_by as worker, w.host, j.claimed_at, j.lease_expires_at, j.progress,
-  j.progress_message, date_part('epoch', qwf.now() - j.claimed_at) as seconds,
+  j.attempt, j.claimed_by as worker, w.host, j.claimed_at, j.lease_expires_at, p.fraction as progress,
+  p.message as progress_message, date_part('epoch', qwf.now() - j.claimed_at) as seconds,
   array(
     select distinct o.host
     from qwf.workers o cross join qwf.settings s
@@ -26,6 +26,7 @@ select
     order by o.host limit 4) as takers
 from qwf.jobs j
 left join qwf.workers w on w.id = j.claimed_by
+left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
 where j.status = 'running';
 comment on view qwf.running_jobs is
   'Running jobs: select * from qwf.running_jobs order by claimed_at limit 100.';

@@ -13,8 +13,8 @@ select
   j.max_attempts, j.max_losses, j.backoff, j.timeout, j.stall_timeout, j.required_model,
   j.light, j.vram_mb, j.requires, j.limit_by, j.limit_place, j.on_failure, j.run_if, j.expires_at,
   j.avoid_host, j.avoid_until, j.start_by, j.parent_id, j.element, j.elements, j.failed_elements,
-  j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message,
-  j.beat_at, j.last_error, j.last_exit_code,
+  j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, p.fraction as progress,
+  p.message as progress_message, p.at as beat_at, j.last_error, j.last_exit_code,
   j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once, j.labels, j.created_at,
   j.queued_at, j.started_at, j.finished_at, j.erased_parts,
   j.begun is not null as at_most_once, j.begun,
@@ -41,9 +41,10 @@ left join qwf.runs r on r.id = j.run_id
 left join qwf.queues q on q.name = j.queue
 left join qwf.workers w on w.id = j.claimed_by
 left join qwf.cancel_requests c on c.job_id = j.id
+left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
 left join qwf.checkpoints k on k.job_id = j.id;
 comment on view qwf.job_details is
-  'Every column of qwf.jobs except the token, and what its run, queue, worker and the settings '
+  'Every column of qwf.jobs except the token, and what its progress, its run, queue, worker and the settings '
   'add: select * from qwf.job_details where id = 7.';
 comment on column qwf.job_details.id is 'Job id; grows with time.';
 comment on column qwf.job_details.run_id is 'Run it is a node of; null: standalone.';

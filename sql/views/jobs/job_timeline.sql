@@ -20,7 +20,7 @@ cross join lateral (
   union all
   select j.claimed_at, j.attempt, 'running', j.claimed_by,
     extract(epoch from j.claimed_at - j.queued_at), extract(epoch from clock.now - j.claimed_at),
-    j.progress_message
+    (select p.message from qwf.job_progress p where p.job_id = j.id and p.attempt = j.attempt)
   where j.status = 'running'
   union all
   select e.at, null, e.kind,

@@ -9,8 +9,8 @@ begin;
 create view qwf.run_nodes as
 select
   j.run_id, j.node_idx as idx, j.id as job_id, j.status, j.attempt,
-  case when j.status = 'completed' then 1 else j.progress end as progress,
-  coalesce(left(j.progress_message, 200), case
+  case when j.status = 'completed' then 1 else p.fraction end as progress,
+  coalesce(left(p.message, 200), case
     when j.elements is not null then (
       select case when n.repeat is null then _qwf.spell_enough((
           select jsonb_object_agg(e.status, e.count) from (
@@ -54,6 +54,7 @@ select
     select r.id from qwf.runs r
     where r.parent_id = j.id order by r.id desc limit 1) end as child_run
 from qwf.jobs j
+left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
 where j.run_id is not null and j.node_idx >= 0;
 comment on view qwf.run_nodes is
   'State of each node of a run: select * from qwf.run_nodes where run_id = 7 order by idx. A map '

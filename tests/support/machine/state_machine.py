@@ -59,7 +59,7 @@ execute function qwf_test.tg_machine_jam();
 # Deleting a few rows is a hundred times faster than truncating.
 TABLES = (
     *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"),
-    *("waits", "signals", "checkpoints", "attempt_series"),
+    *("waits", "signals", "checkpoints", "job_progress", "attempt_series"),
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
     *("host_minutes", "queue_minutes", "held_tasks"),
 )
