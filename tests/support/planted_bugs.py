@@ -40,12 +40,12 @@ BUGS = {
         "select e.run_id, g.to_idx, 2 * count(*)::int",
     ),
     "the event is lost where somebody holds the run": (
-        "_qwf.apply_where_free",
+        "_qwf.after_ends",
         "where e.run_id <> all (v_locked)",
         "where false",
     ),
     "the event is lost when applying it is rolled back": (
-        "_qwf.apply_where_free",
+        "_qwf.after_ends",
         "v_error := sqlstate || ' ' || sqlerrm;",
         "v_left := null;",
     ),
@@ -271,9 +271,9 @@ EVENT_BUGS = {
 # What the tests of races find about runs of steps, the name of the test beside each.
 CHILD_BUGS = {
     "test_two_runs_of_a_map_end_at_once": (
-        "_qwf.apply_where_free",
-        "return case when v_waits then v_locked end;",
-        "return null;",
+        "_qwf.after_ends",
+        "p_done.pending := case when v_waits then v_locked end;",
+        "p_done.pending := null;",
     ),
     "test_the_run_above_is_locked_while_a_run_ends": (
         "_qwf.report_runs",

@@ -45,7 +45,16 @@ begin
   loop
     perform set_config('qwf.runs_due', '', true);
     v_now := qwf.now();
-    v_terms := _qwf.engine_terms();
+    select q.paused, false, q.max_running, null, null,  -- as claim reads them
+      (select true from qwf.jobs j
+        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null
+          and j.limit_place is null limit 1),
+      (select true from qwf.jobs j
+        where _qwf.line_of(j) = q.name and j.limit_place is not null
+          and j.status in ('queued', 'running') limit 1),
+      false, null
+      into v_terms
+    from qwf.queues q where q.name = 'qwf.runs';
     exit when v_terms.closed;
     v_pick := _qwf.pick_special('qwf.runs', v_terms, v_now, 10, false, 10);
     exit when coalesce(v_pick.jobs, '{}') = '{}';

@@ -58,9 +58,24 @@ begin
   end if;
   perform _qwf.check_completed(v_run.id, v_plan, retry_run.completed);
   insert into _qwf.event_log (at, run_id, kind, detail)
-  values (qwf.now(), v_run.id, 'retried', _qwf.retried(
-    v_run, v_graph, retry_run.from_node, retry_run.context, v_plan)
-    || jsonb_strip_nulls(jsonb_build_object('completed', retry_run.completed)));
+  values (qwf.now(), v_run.id, 'retried', jsonb_strip_nulls(jsonb_build_object(
+      'from_node', retry_run.from_node, 'completed', retry_run.completed,
+      'nodes', (
+        select count(*) from unnest(v_plan) p where p.verdict in ('new', 'runs again')),
+      'removed', (
+        select jsonb_agg(p.node_id order by p.node_id)
+        from (
+          select u.node_id from unnest(v_plan) u where u.verdict = 'removed'
+          order by u.node_id limit 100) p)))
+    || case when v_graph = v_run.graph_id then '{}' else (
+      select jsonb_build_object('version', w.version, 'old_version', v_run.workflow_version)
+      from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id
+      where g.id = v_graph) end
+    || coalesce((
+      select jsonb_build_object('old_context', jsonb_object_agg(k, v_run.context -> k))
+      from jsonb_object_keys(retry_run.context) k
+      where v_run.context -> k is distinct from retry_run.context -> k
+      having count(*) > 0), '{}'));
   return v_count;
 end $$;
 comment on function qwf.retry_run is

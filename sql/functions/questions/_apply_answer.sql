@@ -5,7 +5,7 @@
 --   a newer job of its key has not ended cancels it instead, and a notice says so.
 -- Locks: expects the run of the job locked by the caller, or the job if it has no run.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _take_answer, _expire_inputs.
+-- Called by: _expire_inputs, answer_job.
 
 begin;
 

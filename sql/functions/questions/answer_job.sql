@@ -23,6 +23,7 @@ as $$
 #variable_conflict use_column
 declare
   v_before constant text := _qwf.act_for(answer_job.acting_for);
+  v_value constant jsonb := coalesce(answer_job.value, 'null');
   v_job qwf.jobs;
   v_answer bigint;
 begin
@@ -47,7 +48,26 @@ begin
         v_job.id, answer_job.asked, coalesce(v_job.queued_at, v_job.created_at)),
       hint = format('read the new question: select * from qwf.why_not(%s)', v_job.id);
   end if;
-  v_answer := _qwf.take_answer(v_job, answer_job.value);
+  if v_job.status is distinct from 'awaiting_input'
+    or _qwf.is_obsolete(v_job.run_id, v_job.run_if, v_job.parent_id)
+  then
+    raise exception using errcode = 'QW002',
+      message = case
+        when v_job.status = 'blocked' then 'not asked yet'
+        when v_job.status = 'completed' and v_job.queue is null then 'already answered'
+        when v_job.status = 'awaiting_input' then 'the run or map is over'
+        else 'not waiting for an answer'
+      end,
+      detail = format('%s is %s', case when v_job.run_id is null then 'job ' || v_job.id
+        else format('node %s of run %s', v_job.node_id, v_job.run_id) end, v_job.status),
+      hint = case when v_job.run_id is null
+        then format('see what became of it: select qwf.result(%s)', v_job.id)
+        else format('see what the run waits for: select qwf.run_status(%s)', v_job.run_id) end;
+  end if;
+  perform _qwf.check_json('value', v_value, (select s.max_value_bytes from qwf.settings s));
+  perform _qwf.raise_problems('QW005', 'the answer does not fit the question',
+    array(select p from _qwf.answer_problems(v_job.input_spec, v_value) p));
+  v_answer := _qwf.apply_answer(v_job, v_value, false);
   perform set_config('qwf.acting_for', v_before, true);
   return v_answer;
 end $$;

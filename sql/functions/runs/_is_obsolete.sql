@@ -4,7 +4,7 @@
 -- Guarantees: Reads committed state; takes no lock. A clean-up node matters while its run is
 --   ending, not after its end; an element does not matter after the end of its map.
 -- Called by: _cancel_obsolete, _lock_obsolete, _serve_signal, _should_stop, _sort_events,
---   _stop_children, _take_answer.
+--   _stop_children, answer_job.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/runs/_lock_runs
 -- Purpose: Locks runs. A function that changes runs calls it first.
 -- Guarantees: Locks in the order of ids. A caller that already holds jobs must not wait and does
---   not call it (see _apply_where_free).
+--   not call it (see _after_ends).
 -- Locks: runs, by id.
 -- Called by: every function that changes runs.
 

@@ -4,9 +4,9 @@
 --   problem at its place; a line break inside one becomes a space. HINT has each distinct hint
 --   once. The log of the server repeats both: DETAIL has 60,000 bytes at most, HINT 4,000.
 -- Raises: the given SQLSTATE, unless there is no problem.
--- Called by: create_queue, create_schedule, enqueue_run, register_pipeline, register_workflow,
---   set_alert, _check_backfill, _check_mending, _graph_for, _resume_child, _serve_run,
---   _take_answer.
+-- Called by: answer_job, create_queue, create_schedule, enqueue_run, register_pipeline,
+--   register_workflow, set_alert, _check_backfill, _check_mending, _graph_for, _resume_child,
+--   _serve_run.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: Reads only signals that may have such steps, however many steps wait. A signal is
 --   done with when no step is left for it, and every transaction has ended that was open when a
 --   tick first saw it: each that began later sees it. While one stays open, the looks become rarer.
--- Locks: signals that nobody has locked; then as _serve_signal.
+-- Locks: signals and waits that nobody has locked; then as _serve_signal.
 -- Called by: _rest_when_idle.
 
 begin;
@@ -27,8 +27,26 @@ declare
   v_left int := p_max;
   v_count int := 0;
   v_more boolean;
+  v_late record;
+  v_free bigint[];
 begin
-  perform _qwf.look_for_late_waits(v_now);
+  for v_late in  -- steps that began to wait with an older snapshot may not have seen a signal
+    select w.job_id, w.project, w.name from qwf.waits w
+    where w.kind = 'signal' and -1 = any (w.refused)
+    limit 1000
+    for no key update skip locked
+  loop
+    v_free := array(
+      select f.id from qwf.signals f
+      where f.project = v_late.project and f.name = v_late.name
+      for no key update skip locked);
+    continue when cardinality(v_free) < (
+      select count(*) from qwf.signals s
+      where s.project = v_late.project and s.name = v_late.name);
+    update qwf.signals s set look_at = v_now, horizon = null where s.id = any (v_free);
+    update qwf.waits w set refused = array_remove(w.refused, -1)
+    where w.job_id = v_late.job_id and w.kind = 'signal';
+  end loop;
   for v_signal in
     select s.* from qwf.signals s
     where s.look_at <= v_now
