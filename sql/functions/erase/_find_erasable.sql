@@ -18,12 +18,31 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_filter _qwf.job_filter;
-  v_ids bigint[] := _qwf.read_ids(p_filter);
+  v_ids bigint[];
   v_labels jsonb;
   v_key text;
   v_found bigint[];
   v_runs bigint[];
 begin
+  if jsonb_typeof(p_filter) is distinct from 'object' then
+    raise exception using errcode = 'QW005', message = 'invalid filter',
+      detail = coalesce(_qwf.excerpt(p_filter), 'null'),
+      hint = 'pass a JSON object such as {"label": {"person": "42"}}';
+  elsif p_filter ?& '{label,labels}' then
+    raise exception using errcode = 'QW005', message = 'invalid filter',
+      detail = 'label and labels are the same', hint = 'give one of them';
+  elsif jsonb_typeof(p_filter -> 'ids') not in ('array', 'null')
+    or p_filter -> 'ids' = '[]' or exists (
+      select from jsonb_array_elements(nullif(p_filter -> 'ids', 'null')) i
+      where jsonb_typeof(i) <> 'number' or i::numeric not between 1 and 9223372036854775807
+        or i::numeric % 1 <> 0) then
+    raise exception using errcode = 'QW005', message = 'invalid filter',
+      detail = 'filter.ids: ' || _qwf.excerpt(p_filter -> 'ids'),
+      hint = 'ids is a list of ids of jobs, such as [7, 8]';
+  end if;
+  if p_filter -> 'ids' <> 'null' then
+    v_ids := array(select i::bigint from jsonb_array_elements(p_filter -> 'ids') i);
+  end if;
   if not exists (select from jsonb_each(p_filter) f where f.value not in ('null', '{}')) then
     raise exception using errcode = 'QW005', message = 'the filter is empty',
       detail = 'it would erase every job', hint = 'give label, key or ids, or what else they share';

@@ -55,9 +55,28 @@ begin
       when losses.setting is null and losses.queue is null
         then (select s.events_keep from qwf.settings s) end;
   end if;
-  select t.* into jobs, runs, minutes, events
-  from _qwf.count_older(
-    v_now, v_old, v_old_minutes, v_old_events, losses.queue, losses.most) t;
+  select
+    (select count(*) from (
+      select from qwf.jobs j
+      left join qwf.queues q on q.name = j.queue
+      where v_old is not null and j.run_id is null
+        and (losses.queue is null or j.queue = losses.queue)
+        and j.finished_at
+          < v_now - case when losses.queue is null then coalesce(q.retention, v_old) else v_old end
+      limit losses.most) d),
+    (select count(*) from (
+      select from qwf.runs r
+      where losses.queue is null and r.finished_at < v_now - v_old
+      limit losses.most) d),
+    (select count(*) from (
+      select from qwf.host_minutes m where m.minute < v_now - v_old_minutes
+      union all
+      select from qwf.queue_minutes m where m.minute < v_now - v_old_minutes
+      limit losses.most) d),
+    (select count(*) from (
+      select from _qwf.event_log e where e.at < v_now - v_old_events
+      limit losses.most) d)
+  into jobs, runs, minutes, events;
   return next;
 end $$;
 comment on function qwf.losses is

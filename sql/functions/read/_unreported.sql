@@ -3,7 +3,7 @@
 --   and why; of p_job only the box that has it, and the reason of its task.
 -- Guarantees: Reads what live workers have said with their last heartbeat, and never fails because
 --   of what they said. A heartbeat names the first 200 jobs.
--- Called by: _doctor_findings, _why_late, _worker_metrics, why_not.
+-- Called by: _doctor_findings, _why_running, _worker_metrics.
 
 begin;
 

@@ -25,15 +25,7 @@ begin
   end if;
   case v_job.status
     when 'running' then
-      return next coalesce(_qwf.why_run(v_job), _qwf.why_not_started(v_job, v_now), (
-          select format('its body has ended on %s, which cannot report it: %s', u.host, u.why)
-          from _qwf.unreported(v_job) u),
-        format('it is running: worker %s, attempt %s, for %s', v_job.claimed_by, v_job.attempt,
-          date_trunc('second', v_now - v_job.claimed_at)))
-        || coalesce(_qwf.why_late(v_job, v_now), '')
-        || coalesce(_qwf.why_silent(v_job, v_now), '') || coalesce((
-            select ', and will be cancelled' from qwf.cancel_requests c
-            where c.job_id = v_job.id), '');
+      return next _qwf.why_running(v_job, v_now);
     when 'scheduled' then
       return next format('it waits for %s%s%s%s', v_job.run_at,
         case when isfinite(v_job.run_at)

@@ -3,7 +3,7 @@
 -- Guarantees: Does not build the text of a value over 10,000 bytes: numbers such as 1e131071 can
 --   make it ten thousand times as long.
 -- Called by: _check_filter, _check_run, _check_task_options, _job_problem, _raise_malformed_report,
---   _read_ids, _read_jobs, _read_settings, context_notes, heartbeat, register_worker,
+--   _read_jobs, _read_settings, context_notes, heartbeat, register_worker,
 --   report_event, report_metrics, update_worker.
 
 begin;

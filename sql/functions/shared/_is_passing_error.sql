@@ -3,7 +3,7 @@
 --   serialization failure, a lock that is not available, a full disk, no memory. Anyone who can
 --   connect can use up the memory for locks.
 -- Called by: _change_runs, _enqueue_scheduled, _next_turn, _open_guarded, _reclaim,
---   _record_alert_error, _resolve_inputs, _retry_or_poison_events, _serve_run, _start_children,
+--   _resolve_inputs, _retry_or_poison_events, _serve_run, _start_children,
 --   _try_job, _try_rules, _turn_verdict.
 
 begin;

@@ -35,8 +35,16 @@ as $$
         coalesce(case when a.same then _qwf.add_histograms(o.recent, n.counts) else n.counts end,
           o.recent, '{}') as recent,
         coalesce(case when a.same then o.older else o.recent end, '{}') as older) h) m
-  cross join lateral (
-    select _qwf.quantiles(_qwf.add_histograms(m.recent, m.older), m.longest)) q (p)
+  cross join lateral (  -- the middles of the buckets that hold half, nine of ten and 19 of 20
+    select array[
+      min(b.seconds) filter (where b.seen >= 0.5 * b.total),
+      min(b.seconds) filter (where b.seen >= 0.9 * b.total),
+      min(b.seconds) filter (where b.seen >= 0.95 * b.total)]::real[]
+    from (
+      select least(1.2::float8 ^ (c.n - 1.5) / 1000, m.longest) as seconds,
+        sum(c.count) over (order by c.n) as seen, sum(c.count) over () as total
+      from unnest(_qwf.add_histograms(m.recent, m.older)) with ordinality c (count, n)) b
+    where b.total > 0) q (p)
   cross join lateral (
     select array(
       select f.one

@@ -25,7 +25,15 @@ begin
   then
     perform _qwf.raise_unknown_queue(register_worker.queue);
   end if;
-  perform _qwf.check_worker_count(v_now);
+  if (
+    select count(*) >= 10000 from qwf.workers w cross join qwf.settings s
+    where w.stopped_at is null and w.last_seen > v_now - s.worker_stale)
+  then
+    raise exception using errcode = 'QW002', message = 'too many workers',
+      detail = '10000 workers are live',
+      hint = 'find the host that registers again and again: select host, count(*) from '
+        'qwf.workers where stopped_at is null group by host order by 2 desc limit 5';
+  end if;
   if coalesce(register_worker.host, '') = ''
     or jsonb_typeof(register_worker.info) is distinct from 'object'
     or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object'
