@@ -3,8 +3,7 @@
 -- Guarantees: Never raises. An unknown widget takes any value. A list of options and a schema
 --   apply to every widget. An option that is an object may be chosen whole, or by its value or
 --   id; a question without options takes null.
--- Called by: _checked, _serve_signal, _signal_invariants, _take_kept_signal, _why_asked,
---   answer_job.
+-- Called by: _checked, _serve_signal, _signal_invariants, _take_kept_signal, answer_job, why_not.
 
 begin;
 

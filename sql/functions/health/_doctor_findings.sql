@@ -28,8 +28,7 @@ begin
       where f.found;
     when 'vacuum' then return query select * from _qwf.doctor_vacuum();
     when 'snapshots' then return query select * from _qwf.doctor_snapshots();
-    when 'tick' then
-      return query select * from _qwf.doctor_tick() union all select * from _qwf.doctor_events();
+    when 'tick' then return query select * from _qwf.doctor_tick();
     when 'runs' then return query select * from _qwf.doctor_runs();
     when 'invariants' then
       return query

@@ -37,7 +37,24 @@ begin
           where n.graph_id = v_job.graph_id and n.idx = v_job.node_idx and v_job.attempt = 0
             and n.delay is not null)));
     when 'awaiting_input' then
-      return query select * from _qwf.why_asked(v_job);
+      return query
+      select format('it waits for a person to answer: %s%s', v_job.input_spec ->> 'prompt',
+        case when v_job.queue is null then ' until ' || v_job.expires_at end)
+      where v_job.input_spec ? 'widget'
+      union all
+      select format('it waits for the signal %s%s%s', v_job.input_spec ->> 'signal',
+        ' until ' || v_job.expires_at, case when array_remove(w.refused, -1) <> '{}' then
+          '; the last one did not fit' || coalesce((
+            select format(', sent at %s: %s', s.sent_at,
+              string_agg(p.path || ' ' || p.problem, '; '))
+            from qwf.signals s
+            cross join lateral _qwf.answer_problems(v_job.input_spec, s.payload) p
+            where s.project = w.project and s.name = w.name and s.id = any (w.refused)
+            group by s.id
+            order by s.id desc
+            limit 1), '') end)
+      from qwf.waits w
+      where w.job_id = v_job.id and w.kind = 'signal';
     when 'blocked' then
       return query select * from _qwf.why_blocked(v_job);
       if not found then  -- never in a healthy database
@@ -46,7 +63,18 @@ begin
     when 'queued' then
       return query select * from _qwf.why_unclaimed(v_job, v_now);
     else
-      return next coalesce(_qwf.why_asleep(v_job), format('it has ended: %s%s', v_job.status,
+      return next coalesce((
+        select case
+            when r.finished_at is null and r.ending is null then format(
+              'it runs only if the run fails or is cancelled: it takes back %s', n.targets)
+            when r.status = 'completed' then 'the run completed: nothing is taken back'
+            else format('there was nothing to take back of %s', n.targets) end
+        from qwf.runs r
+        cross join lateral (
+          select array_to_string(g.compensates, ', ') as targets from qwf.graph_nodes g
+          where g.graph_id = v_job.graph_id and g.idx = v_job.node_idx) n
+        where v_job.status = 'skipped' and v_job.run_if = 'compensates' and r.id = v_job.run_id
+      ), format('it has ended: %s%s', v_job.status,
         coalesce(', ' || _qwf.error_line(v_job.last_error), '')));
       if v_job.begun and v_job.last_error ~ '(^|; )it may have run' then
         return next 'look whether it did, and if it did not: qwf retry job ' || v_job.id;
