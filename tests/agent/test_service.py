@@ -115,7 +115,7 @@ def test_an_agent_takes_the_jobs_of_one_project_and_says_of_which(
 
 
 def test_any_agent_sends_messages_of_alerts(tmp_path: Path) -> None:
-    options = AgentOptions((), ("cpu", "qwf.alerts"), "box", tmp_path, project="alpha")
+    options = AgentOptions("", ("cpu", "qwf.alerts"), "box", tmp_path, project="alpha")
     announced = registrations(options, Abilities())
     projects = {queue: json.loads(info)["project"] for queue, info in announced.items()}
     assert projects == {"cpu": "alpha", "qwf.alerts": None}
