@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify check watch test chaos gpu-check engine bench bench-peers bench-workflows docs pictures film rework \
+.PHONY: help demo up down deploy revert verify check watch test chaos gpu-check engine bench bench-peers bench-workflows docs pictures film release \
   sandbox sandbox-build site sqitch-scripts lint clean
 
 help: ## Print this list
@@ -28,7 +28,7 @@ up: $(VENV)/.run ## Start the embedded Postgres in ~/.qwf and migrate it
 down: $(VENV)/.run ## Stop the embedded Postgres
 	@$(BIN)/qwf down
 
-deploy: $(VENV)/.run ## Migrate the database in QWF_DSN (or of `make up`) to this version
+deploy: $(VENV)/.run ## Bring the database in QWF_DSN (or of `make up`) to these sources; its data stays
 	@$(BIN)/qwf migrate deploy
 
 verify: $(VENV)/.run ## Check that the database is still as deployed
@@ -94,8 +94,8 @@ site: sandbox-build $(VENV)/.test ## Build the documentation as a site in build/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "build/site/index.html"
 
-rework: $(VENV)/.run ## Change a released function: CHANGE=functions/claim/claim NOTE='what is new'
-	@$(BIN)/python tools/rework.py "$(CHANGE)" "$(NOTE)"
+release: $(VENV)/.test ## Write the scripts of a release: VERSION=0.2.0; YES=1 lets public views be made again
+	@$(BIN)/python tools/release.py "$(VERSION)" $(YES)
 
 sqitch-scripts: $(VENV)/.run ## Write build/sqitch, a tree for stock sqitch
 	@$(BIN)/python tools/sqitch_scripts.py

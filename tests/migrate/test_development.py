@@ -43,7 +43,7 @@ def followed_dsn(server: Server, deployed: str) -> Iterator[str]:
 
 
 def entries(server: Server, dsn: str) -> list[str]:
-    """What pg_dump says of a database, in no order."""
+    """The entries of pg_dump, in no order."""
     return sorted(dump(server, dsn).split("\n\n"))
 
 

@@ -1,22 +1,19 @@
-"""A rehearsal of the first upgrade: a pretend release, three changes reworked, and back again.
+"""A rehearsal of the first upgrade: a pretended release, the next one, and back again.
 
-The scripts are reworked by stock sqitch, as CONTRIBUTING says. One database is upgraded by `qwf
-migrate` while an agent of the release before works, another by sqitch; both end up the same. A
-third gets a column too, under load and a long query, and then its agents are replaced one by one.
+One database is upgraded by `qwf migrate` while an agent of the release before works, and another
+one under load and a long query, before its agents are replaced one by one.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,94 +24,7 @@ from qwf_agent import __version__, migrate
 from qwf_agent.look.doctor import checks
 from qwf_agent.web.pages import doctor
 from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
-from support.servers import ROOT, Server
-from support.sqitch import IDENTITY, dump, needs_sqitch, sqitch
-from support.thorough import thorough
-from support.tools import tool
-
-pytestmark = needs_sqitch
-
-VERSION = "functions/shared/version"
-CLAIM = "functions/claim/claim"
-ENQUEUE = "functions/enqueue/enqueue"
-NEWER = re.sub(r"\d+$", lambda m: str(int(m[0]) + 1), __version__)
-
-
-@dataclass(frozen=True)
-class Release:
-    """A checkout with a tag, and with three changes after it."""
-
-    folder: Path
-
-    def copy(self, folder: Path) -> Release:
-        shutil.copytree(self.folder, folder)
-        return Release(folder)
-
-    @property
-    def plan(self) -> Path:
-        return self.folder / "sql" / "sqitch.plan"
-
-    def rework(self, change: str, old: str, new: str) -> None:
-        """Rework a function as CONTRIBUTING says, and edit its body."""
-        deploy, revert = tool("rework").rework(self.folder, change, "The next release")
-        text = deploy.read_text()
-        assert text.count(old) == 1
-        deploy.write_text(text.replace(old, new))
-        assert revert.read_text() == text.replace("-- Deploy", "-- Revert", 1)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def identity() -> Iterator[None]:
-    """The name that sqitch writes into the plan."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in IDENTITY.items():
-            patch.setenv(name, value)
-        yield
-
-
-@pytest.fixture(scope="module")
-def tagged(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    """The release, to copy."""
-    found = Release(tmp_path_factory.mktemp("tagged"))
-    shutil.copytree(ROOT / "sql", found.folder / "sql", ignore=shutil.ignore_patterns("tests"))
-    (found.folder / "sqitch.conf").write_text(tool("sqitch_scripts").settings())
-    sqitch(found.folder, "tag", "v0.1.0", "-n", "The first release")
-    return found
-
-
-@pytest.fixture(scope="module")
-def next_release(tagged: Release, tmp_path_factory: pytest.TempPathFactory) -> Release:
-    """The release, and three functions that were changed since."""
-    release = tagged.copy(tmp_path_factory.mktemp("next") / "checkout")
-    release.rework(VERSION, __version__, NEWER)
-    release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
-    release.rework(
-        ENQUEUE,
-        "notify text default null)",
-        "notify text default null, note text default '')",
-    )
-    # another signature is another function, and no name may stand for two
-    sql = release.folder / "sql"
-    for file in (sql / f"{ENQUEUE}.sql", sql / "revert" / f"{ENQUEUE}.sql"):
-        text = file.read_text()
-        file.write_text(text.replace("create or", "drop function qwf.enqueue;\n\ncreate or"))
-    return release
-
-
-@pytest.fixture(scope="module")
-def released(server: Server, tagged: Release) -> Iterator[str]:
-    """Name of a database of the release, to clone from."""
-    with server.database(server.new_name(), as_template=True) as janitor:
-        name = janitor.template_dbname or janitor.dbname
-        migrate.deploy(server.dsn(name), plan=tagged.plan, to="@v0.1.0")
-        yield name
-
-
-@pytest.fixture
-def upgraded_dsn(server: Server, released: str) -> Iterator[str]:
-    """A database of the release, before its upgrade."""
-    with server.database(server.new_name(), released) as janitor:
-        yield server.dsn(janitor.dbname)
+from support.sources import NEXT, NEXT_CHANGE, Sources
 
 
 @pytest.fixture
@@ -123,37 +33,18 @@ def start(upgraded_dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
         yield started
 
 
-NOTE = "schema/note"
-NOTED = {
-    "": "alter table qwf.jobs add column note text;",
-    "verify": "select note from qwf.jobs where false;",
-    "revert": "alter table qwf.jobs drop column note;",
-}
-
-
-@pytest.fixture
-def wider_release(tagged: Release, tmp_path: Path) -> Release:
-    """The release, a new column of the busiest table, and a claim that hands it out."""
-    release = tagged.copy(tmp_path / "checkout")
-    sqitch(release.folder, "add", NOTE, "-n", "A column")
-    for folder, statement in NOTED.items():
-        text = f"-- {NOTE}\n\nbegin;\n{statement}\ncommit;\n"
-        (release.folder / "sql" / folder / f"{NOTE}.sql").write_text(text)
-    release.rework(VERSION, __version__, NEWER)
-    last = "extract(epoch from v_now - j.queued_at)::float8"
-    release.rework(CLAIM, f"{last};", f"{last}, j.note;")
-    claim = release.folder / "sql" / f"{CLAIM}.sql"
-    # in one transaction: no claim may see the new type with the old body
-    alter = "begin;\n\nalter type qwf.claimed_job add attribute note text;\n"
-    claim.write_text(claim.read_text().replace("begin;\n", alter, 1))
-    return release
-
-
-def newer_package(folder: Path) -> Path:
-    """A copy of the package, as the next release has it."""
+def package_of(sources: Sources, folder: Path) -> Path:
+    """A copy of the package with these sources."""
     shutil.copytree(PACKAGE / "qwf_agent", folder / "qwf_agent")
+    shutil.copytree(sources.folder / "sql", folder / "qwf_agent" / "sql")
+    return folder
+
+
+def newer_package(sources: Sources, folder: Path) -> Path:
+    """A copy of the package, as the next release has it."""
+    package_of(sources, folder)
     file = folder / "qwf_agent" / "__init__.py"
-    file.write_text(file.read_text().replace(f'"{__version__}"', f'"{NEWER}"'))
+    file.write_text(file.read_text().replace(f'"{__version__}"', f'"{NEXT}"'))
     return folder
 
 
@@ -207,7 +98,7 @@ def more_jobs_end(base: Database) -> None:
 
 
 def test_an_upgrade_under_a_working_agent_and_back_again(
-    upgraded_dsn: str, next_release: Release, start: StartAgent
+    upgraded_dsn: str, next_release: Sources, start: StartAgent
 ) -> None:
     agent = start("--app", "bodies", "--queue", "default", "--slots", "2")
     base = Database(upgraded_dsn)
@@ -216,14 +107,14 @@ def test_an_upgrade_under_a_working_agent_and_back_again(
     try:
         more_jobs_end(base)
         changed = migrate.deploy(upgraded_dsn, plan=next_release.plan)
-        assert changed == [VERSION, CLAIM, ENQUEUE]
-        assert base.one("select qwf.version()") == NEWER
-        assert set(changed) < set(migrate.verify(upgraded_dsn, plan=next_release.plan))
+        assert changed == [NEXT_CHANGE]
+        assert base.one("select qwf.version()") == NEXT
+        assert changed == migrate.verify(upgraded_dsn, plan=next_release.plan)[1:]
         more_jobs_end(base)
         assert base.one("select qwf.enqueue('add', '{\"a\": 1, \"b\": 2}', note => 'new')")
 
         undone = migrate.revert(upgraded_dsn, to="@v0.1.0", plan=next_release.plan)
-        assert undone == [ENQUEUE, CLAIM, VERSION]
+        assert undone == changed
         assert base.one("select qwf.version()") == __version__
         more_jobs_end(base)
         with pytest.raises(psycopg.errors.UndefinedFunction):
@@ -307,11 +198,11 @@ class Ended(NamedTuple):
 
 
 def test_both_sides_of_a_roll_out_are_told_the_truth(
-    upgraded_dsn: str, next_release: Release, start: StartAgent, tmp_path: Path
+    upgraded_dsn: str, tagged: Sources, next_release: Sources, start: StartAgent, tmp_path: Path
 ) -> None:
-    package = newer_package(tmp_path / "newer")
-    shutil.copytree(next_release.folder / "sql", package / "qwf_agent" / "sql")
-    older, newer = Side(PACKAGE, upgraded_dsn), Side(package, upgraded_dsn)
+    package = newer_package(next_release, tmp_path / "newer")
+    older = Side(package_of(tagged, tmp_path / "older"), upgraded_dsn)
+    newer = Side(package, upgraded_dsn)
     base = Database(upgraded_dsn)
     options = ("--app", "bodies", "--queue", "default")
     start(*options, "--host", "attic")
@@ -322,10 +213,10 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
 
     (code, said), verified = newer.looks()
     assert code == 1
-    assert said["schema"] == [f"an upgrade is pending: 3 changes, the first {VERSION}"]
+    assert said["schema"] == [f"an upgrade is pending: 1 changes, the first {NEXT_CHANGE}"]
     assert said["drift"] == ["not compared: the schema is older than this qwf, so it has to differ"]
     assert verified.code == 3
-    assert f"3 pending, the first {VERSION}: qwf migrate deploy" in verified.err
+    assert f"1 pending, the first {NEXT_CHANGE}: qwf migrate deploy" in verified.err
     found, verified = older.looks()
     assert (found, verified.code) == ((0, {}), 0)
 
@@ -336,11 +227,11 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
     )
     found, refused = older.looks()
     assert found == (0, {
-        "schema": [f"the schema is newer: it is {NEWER}, this qwf is {__version__}"],
+        "schema": [f"the schema is newer: it is {NEXT}, this qwf is {__version__}"],
         "drift": ["not compared: the schema is newer than this qwf, so it has to differ"],
     })  # fmt: skip
     assert refused.code == 3
-    assert "the schema is newer: 3 deployed changes are unknown here" in refused.err
+    assert "the schema is newer: 1 deployed changes are unknown here" in refused.err
     found, verified = newer.looks()
     assert (found, verified.code) == ((0, {}), 0)
     on_the_page = {result.name: result for result in doctor._run(upgraded_dsn)}
@@ -350,12 +241,12 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
 
 
 def test_boxes_are_upgraded_one_by_one_under_load(
-    upgraded_dsn: str, wider_release: Release, start: StartAgent, tmp_path: Path
+    upgraded_dsn: str, next_release: Sources, start: StartAgent, tmp_path: Path
 ) -> None:
     """Database first, then the agents; somebody reads the busiest table for long meanwhile."""
     marks = tmp_path / "marks"
     marks.mkdir()
-    newer = newer_package(tmp_path / "newer")
+    newer = newer_package(next_release, tmp_path / "newer")
     paths = os.pathsep.join(map(str, (newer, USER)))
     options = ("--app", "bodies", "--queue", "default", "--slots", "2")
     boxes = {host: start(*options, "--host", host) for host in ("attic", "cellar", "desk")}
@@ -369,13 +260,13 @@ def test_boxes_are_upgraded_one_by_one_under_load(
             reader.execute("select count(*) from qwf.jobs")  # its lock stays until it commits
             said: list[str] = []
             deploying = pool.submit(
-                migrate.deploy, upgraded_dsn, plan=wider_release.plan, say=said.append
+                migrate.deploy, upgraded_dsn, plan=next_release.plan, say=said.append
             )
             until(lambda: any("long transaction" in line for line in said), "the deploy to wait")
             more_jobs_end(base)
             assert not deploying.done()
             reader.commit()
-            assert deploying.result(DEADLINE_S) == [NOTE, VERSION, CLAIM]
+            assert deploying.result(DEADLINE_S) == [NEXT_CHANGE]
         more_jobs_end(base)
         boxes["late"] = start(*options, "--host", "late")  # its box has the old release still
         for host in list(boxes):
@@ -383,7 +274,7 @@ def test_boxes_are_upgraded_one_by_one_under_load(
             more_jobs_end(base)
             start(*options, "--host", host, PYTHONPATH=paths)
         versions = "select array_agg(distinct version) from qwf.workers where stopped_at is null"
-        assert base.one(versions) == [NEWER]
+        assert base.one(versions) == [NEXT]
         more_jobs_end(base)
     finally:
         for producer in producers:
@@ -405,21 +296,3 @@ def test_boxes_are_upgraded_one_by_one_under_load(
     assert base.invariants() == []
     for box in boxes.values():
         assert " ERROR " not in box.said(), box.said()
-
-
-@thorough
-def test_sqitch_upgrades_and_reverts_to_the_same_schemas(
-    server: Server, upgraded_dsn: str, next_release: Release
-) -> None:
-    before = dump(server, upgraded_dsn)
-    with server.database(server.new_name()) as theirs:
-        their_dsn = server.dsn(theirs.dbname)
-        sqitch(next_release.folder, "deploy", "--no-verify", dsn=their_dsn)
-        migrate.deploy(upgraded_dsn, plan=next_release.plan)
-        after = dump(server, upgraded_dsn)
-        assert after != before
-        assert dump(server, their_dsn) == after
-        sqitch(next_release.folder, "revert", "-y", "--to", "@v0.1.0", dsn=their_dsn)
-        migrate.revert(upgraded_dsn, to="@v0.1.0", plan=next_release.plan)
-        assert dump(server, upgraded_dsn) == before
-        assert dump(server, their_dsn) == before

@@ -184,7 +184,7 @@ def _mark(conn: psycopg.Connection[Any], chain: Plan) -> str:
 
 
 def _explained(diag: psycopg.errors.Diagnostic, text: str, chain: Plan) -> str:
-    """What was wrong, of which object, and in which line of which source."""
+    """The error, with its object and the line of a source."""
     message = f"{diag.message_primary}{database.hint(diag)}"
     position = int(diag.statement_position or 0) - len(database.BRIEF)
     near = re.search(r'function "(\w+)" near line (\d+)', diag.context or "")

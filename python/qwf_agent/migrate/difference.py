@@ -1,4 +1,4 @@
-"""What leads from the objects of one set of sources to those of another.
+"""The statements that lead from the objects of one set of sources to those of another.
 
 Sources are edited in place, so they are no migration. They are compared object by object: a
 function that moves to another file, and a comment that is rewritten, change nothing. A function, a
@@ -160,9 +160,9 @@ def lead(
     keeps: Callable[[str], bool],
     by_hand: str = "",
 ) -> Difference:
-    """What leads from the old objects to the new ones. `keeps` says whether `create or replace`
-    takes the new text of a function or view. Raises ByHand, and MigrateError if tables or objects
-    of others use what must be made again."""
+    """The statements that lead from the old objects to the new ones. `keeps` says whether `create
+    or replace` takes the new text of a function or view. Raises ByHand, and MigrateError if tables
+    or objects of others use what must be made again."""
     changed = [key for key in new if key in old and [*old[key]] != [*new[key]]]
     added = [key for key in new if key not in old]
     gone = [key for key in old if key not in new]
@@ -261,7 +261,7 @@ _NO_COLUMN = re.compile(r"(?:constraint|primary key|unique|check|foreign key|exc
 
 
 def _parts(text: str) -> dict[str, str]:
-    """What stands between the outer brackets: each column by its name, all else by its text."""
+    """The parts between the outer brackets: each column by its name, all else by its text."""
     start = text.find("(") + 1
     depth, parts, position = 0, [], start
     for token in _PART.finditer(text, start):
@@ -324,6 +324,7 @@ _MANY = "exists {} times, with different arguments"
 _HAND = ": do not change the schemas qwf and _qwf by hand; drop what is not shipped"
 _GUARD = """do $$
 declare
+  v_hint constant text := '{hand}';
   v_one record;
 begin
   for v_one in
@@ -337,12 +338,12 @@ begin
     group by n.name
   loop
     if v_one.times = 0 then
-      raise exception 'function % is missing', v_one.name using hint = '{hand}';
+      raise exception 'function % is missing', v_one.name using hint = v_hint;
     elsif v_one.times > 1 then
-      raise exception 'function % {many}', v_one.name, v_one.times using hint = '{hand}';
+      raise exception 'function % {many}', v_one.name, v_one.times using hint = v_hint;
     elsif not v_one.fits then
       raise exception 'function % has other arguments than the shipped one', v_one.name
-        using hint = '{hand}';
+        using hint = v_hint;
     elsif not v_one.same then
       raise notice 'function % differs from the shipped one, and is replaced', v_one.name;
     end if;

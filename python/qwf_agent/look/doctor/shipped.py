@@ -65,10 +65,10 @@ class Shipped:
 
 @functools.cache
 def read() -> Shipped:
-    """Read the scripts of this installation in the order of the plan; later ones win. A process
+    """Read the sources of this installation in their order; later ones win. A process
     reads them once."""
     shipped = Shipped()
-    for change in migrate.read_plan().changes:
+    for change in migrate.read_plan().sources.changes:
         _take(shipped, change.deploy.read())
     return shipped
 
