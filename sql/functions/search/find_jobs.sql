@@ -30,6 +30,9 @@ declare
   v_filter _qwf.job_filter := _qwf.read_job_filter(find_jobs.filter);
   v_now timestamptz := qwf.now();
   v_below bigint := coalesce(find_jobs.before_id, 9223372036854775807);
+  v_low bigint;  -- the first that is too new for the filter is between these ids
+  v_high bigint;
+  v_middle bigint;
   v_few bigint[];
   v_found _qwf.found;
 begin
@@ -40,7 +43,18 @@ begin
       v_filter, v_few, v_below, find_jobs.max_rows, v_now + v_longest);
   else
     if v_filter.until is not null then
-      v_below := least(v_below, _qwf.job_after(v_filter.until));
+      -- ids grow with time, but for those that calls give out at the same moment: a minute later
+      select min(j.id), max(j.id) + 1 into v_low, v_high from qwf.jobs j;
+      while v_high - v_low > 1000 loop
+        v_middle := v_low + (v_high - v_low) / 2;
+        if (select j.created_at from qwf.jobs j where j.id >= v_middle order by j.id limit 1)
+            > v_filter.until + interval '1 minute' then
+          v_high := v_middle;
+        else
+          v_low := v_middle;
+        end if;
+      end loop;
+      v_below := least(v_below, v_high);
     end if;
     v_found := _qwf.search_jobs(
       v_filter, v_below, find_jobs.look_back, find_jobs.max_rows, v_now + v_longest);

@@ -27,6 +27,9 @@ declare
     enum_range(null::qwf.run_status)::text[]);
   v_now timestamptz := qwf.now();
   v_below bigint := coalesce(find_runs.before_id, 9223372036854775807);
+  v_low bigint;  -- the first that is too new for the filter is between these ids
+  v_high bigint;
+  v_middle bigint;
   v_few bigint[];
   v_found _qwf.found;
 begin
@@ -51,7 +54,18 @@ begin
     v_found.searched_to := v_found.ids[find_runs.max_rows];
   else
     if v_filter.until is not null then
-      v_below := least(v_below, _qwf.run_after(v_filter.until));
+      -- ids grow with time, but for those that calls give out at the same moment: a minute later
+      select min(r.id), max(r.id) + 1 into v_low, v_high from qwf.runs r;
+      while v_high - v_low > 1000 loop
+        v_middle := v_low + (v_high - v_low) / 2;
+        if (select r.created_at from qwf.runs r where r.id >= v_middle order by r.id limit 1)
+            > v_filter.until + interval '1 minute' then
+          v_high := v_middle;
+        else
+          v_low := v_middle;
+        end if;
+      end loop;
+      v_below := least(v_below, v_high);
     end if;
     v_found := _qwf.search_runs(v_filter, v_below, find_runs.look_back, find_runs.max_rows);
     if (select r.created_at from qwf.runs r where r.id = v_found.searched_to)
