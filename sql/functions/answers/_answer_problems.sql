@@ -56,7 +56,12 @@ begin
         case when (p_spec -> 'integer') = 'true' then 'integer' else 'number' end)
         || jsonb_strip_nulls(jsonb_build_object(
         'minimum', p_spec -> 'min', 'maximum', p_spec -> 'max'));
-      if v_type = 'number' and not _qwf.is_on_step(p_value, p_spec -> 'step', p_spec -> 'min') then
+      -- Exact, as the numbers are decimal; one of more than 1000 digits is on no step.
+      if (case when v_type <> 'number' or not p_spec ? 'step' then false
+        when abs(p_value::numeric) >= 1e1000 then true
+        else (p_value::numeric - coalesce((p_spec -> 'min')::numeric, 0))
+          % (p_spec -> 'step')::numeric <> 0 end)
+      then
         return next ('value', format('must be %s plus a multiple of %s',
           coalesce(p_spec ->> 'min', '0'), p_spec ->> 'step'), null)::_qwf.problem;
       end if;

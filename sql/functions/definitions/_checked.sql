@@ -3,7 +3,7 @@
 --   x-check and x-last name in the schema of definitions.
 -- Guarantees: A list of two keys wants the number of the first not to be larger than that of the
 --   second. Where x-says has the sentence, the problem has no text.
--- Called by: _misfits.
+-- Called by: _misfits, _misfits_at.
 
 begin;
 

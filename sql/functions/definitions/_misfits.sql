@@ -1,11 +1,10 @@
 -- Deploy qwf:functions/definitions/_misfits
 -- Purpose: Reports where a value does not fit a part of the JSON Schema of definitions.
--- Guarantees: Knows the keywords that the schema uses, and no others. x-says is what is wrong with
---   a value that does not fit for any reason but its type; x-hint is its hint, x-at the key that it
---   is about, %s the value. x-check is what a schema cannot say, and stands in place of the other
---   keywords; x-last is checked if nothing else is wrong. Never raises.
--- Called by: _member_misfits, _pipeline_problems, _schema_parts, _without_bad_keys,
---   _workflow_problems, itself for inner schemas.
+-- Guarantees: Walks the value level by level, so that a deep one needs no deep stack, and reports
+--   in the order of the value. What x-last names is checked where nothing else is wrong. Never
+--   raises.
+-- Called by: _misfits_at, _pipeline_problems, _schema_parts, _without_bad_keys,
+--   _workflow_problems.
 
 begin;
 
@@ -15,67 +14,54 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_type constant text := jsonb_typeof(p_value);
-  v_found _qwf.problem[] := '{}';
-  v_wrong boolean;
-  v_part jsonb;
+  -- With none of these, a schema says nothing of other values and names no further schema.
+  v_inner constant text[] :=
+    '{$ref,allOf,if,items,properties,patternProperties,additionalProperties}';
 begin
-  if p_schema ? 'type' and not _qwf.is_type(p_value, p_schema -> 'type') then
-    return array[row(p_path, format('must be of type %s, not %s', array_to_string(
-      array(select jsonb_array_elements_text('[]' || (p_schema -> 'type'))), ' or '), v_type),
-      null)::_qwf.problem];
-  elsif p_schema ? 'x-says' then
-    return case when _qwf.misfits(p_value, p_schema - '{type,x-says}'::text[], p_path) = '{}'
-      then '{}' else array[row(
-        ltrim(concat_ws('.', p_path, p_schema ->> 'x-at'), '.'),
-        replace(p_schema ->> 'x-says', '%s', coalesce(p_value #>> '{}', '')),
-        p_schema ->> 'x-hint')::_qwf.problem] end;
-  elsif p_schema ? 'x-check' then
-    return _qwf.checked(p_value, p_schema -> 'x-check', p_path);
+  if not p_schema ?| v_inner or p_schema ?| '{x-says,x-check}' then
+    return _qwf.misfits_at(p_value, p_schema, p_path);
   end if;
-  v_wrong := p_schema = 'false' or coalesce(p_value <> p_schema -> 'const', false)
-    or p_schema ? 'enum'
-      and (v_type in ('object', 'array') or not p_schema -> 'enum' @> p_value)
-    or coalesce(case v_type
-      when 'number' then p_value < p_schema -> 'minimum' or p_value > p_schema -> 'maximum'
-        or p_value <= p_schema -> 'exclusiveMinimum'
-      when 'string' then p_value #>> '{}' !~ (p_schema ->> 'pattern')
-        or length(p_value #>> '{}') < (p_schema ->> 'minLength')::int
-        or length(p_value #>> '{}') > (p_schema ->> 'maxLength')::int
-      when 'array' then p_schema ? 'minItems' and p_value = '[]'
-        or jsonb_array_length(p_value) > (p_schema ->> 'maxItems')::int end, false)
-    or p_schema ? 'not' and _qwf.misfits(p_value, p_schema -> 'not', p_path) = '{}';
-  if p_schema ? 'anyOf' then
-    v_wrong := v_wrong or not exists (
-      select from jsonb_array_elements(p_schema -> 'anyOf') a
-      where _qwf.misfits(p_value, a, p_path) = '{}');
-  end if;
-  if v_type = 'object' and p_schema ? 'propertyNames' then
-    v_wrong := v_wrong or exists (
-      select from jsonb_object_keys(p_value) k
-      where _qwf.misfits(to_jsonb(k), p_schema -> 'propertyNames', p_path) <> '{}');
-  end if;
-  if v_wrong then
-    v_found := array[row(p_path, 'is not allowed', null)::_qwf.problem];
-  end if;
-  if v_type = 'array' and p_schema ? 'items' then
-    v_found := v_found || array(
-      select m
-      from jsonb_array_elements(p_value) with ordinality e (value, place)
-      cross join lateral unnest(_qwf.misfits(
-        e.value, p_schema -> 'items', format('%s[%s]', p_path, e.place - 1))) m);
-  elsif v_type = 'object' then
-    v_found := v_found || _qwf.member_misfits(p_value, p_schema, p_path);
-  end if;
-  if p_schema ?| '{$ref,allOf,if}' then
-    for v_part in select s from _qwf.schema_parts(p_value, p_schema) s loop
-      v_found := v_found || _qwf.misfits(p_value, v_part, p_path);
-    end loop;
-  end if;
-  if p_schema ? 'x-last' and v_found = '{}' then
-    return _qwf.checked(p_value, p_schema -> 'x-last', p_path);
-  end if;
-  return v_found;
+  return array(
+    with recursive place (value, schema, path, at) as (
+      select p_value, p_schema, p_path, '{}'::int[]
+      union all
+      select b.value, b.schema, b.path, p.at || b.at
+      from place p
+      cross join lateral (
+        select e.value, p.schema -> 'items', format('%s[%s]', p.path, e.nth - 1),
+          array[1, e.nth::int]
+        from jsonb_array_elements(_qwf.as_list(p.value)) with ordinality e (value, nth)
+        where p.schema ? 'items'
+        union all
+        select e.value, s.schema, ltrim(p.path || '.' || e.key, '.'), array[1, e.nth::int]
+        from jsonb_each(_qwf.as_object(p.value)) with ordinality e (key, value, nth)
+        cross join lateral (
+          select coalesce(p.schema #> array['properties', e.key], (
+              select q.value from jsonb_each(p.schema -> 'patternProperties') q
+              where e.key ~ q.key limit 1),
+            nullif(p.schema -> 'additionalProperties', 'false')) as schema) s
+        where s.schema is not null
+        union all
+        select p.value, s.schema, p.path, array[2, s.nth::int]
+        from _qwf.schema_parts(p.value, p.schema) with ordinality s (schema, nth)
+      ) b (value, schema, path, at)
+      where p.schema ?| v_inner and not p.schema ?| '{x-says,x-check}'
+        and case when p.schema ? 'type' then _qwf.is_type(p.value, p.schema -> 'type') else true end
+    ), found as materialized (
+      select p.at, m as problem
+      from place p
+      cross join lateral unnest(_qwf.misfits_at(p.value, p.schema, p.path)) m
+    )
+    select w.problem
+    from (
+      select f.at, f.problem from found f
+      union all
+      select p.at, m
+      from place p
+      cross join lateral unnest(_qwf.checked(p.value, p.schema -> 'x-last', p.path)) m
+      where p.schema ? 'x-last'
+        and not exists (select from found f where f.at[:cardinality(p.at)] = p.at)) w
+    order by w.at);
 end $$;
 
 commit;

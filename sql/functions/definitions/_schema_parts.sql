@@ -3,7 +3,7 @@
 --   same value.
 -- Guarantees: Of then and else, the one that holds for this value. Without a pinned search_path, so
 --   that it is inlined.
--- Called by: _member_misfits, _misfits.
+-- Called by: _misfits, _unknown_keys.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: True when a value has the type, or one of the types, that a schema names.
 -- Guarantees: An integer is a number without a fraction, however it is written; number includes
 --   integers.
--- Called by: _is_right_scalar, _misfits, _violations.
+-- Called by: _is_right_scalar, _misfits, _misfits_at, _violations.
 
 begin;
 
