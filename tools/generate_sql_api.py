@@ -24,7 +24,7 @@ from qwf_agent.migrate import derived
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "docs" / "reference" / "sql-api.md"
-PLAN = ROOT / "sql" / "sqitch.plan"
+PLAN = migrate.read_plan().sources.path
 
 ROLES = ("qwf_producer", "qwf_worker", "qwf_viewer", "qwf_admin")
 HEAD = """# SQL API

@@ -23,7 +23,7 @@ COLUMNS = """
 
 def test_a_verify_script_names_every_column(db: psycopg.Connection[Any]) -> None:
     """A script that forgets one would pass on a database that lacks it."""
-    scripts = [change.verify.read() for change in migrate.read_plan().changes]
+    scripts = [change.verify.read() for change in migrate.read_plan().sources.changes]
     read = dict(pair for text in scripts for pair in columns_read(text).items())
     missing = {
         relation: absent

@@ -75,7 +75,7 @@ def test_an_object_has_its_statements_with_their_comments() -> None:
 
 def test_the_reader_finds_what_the_engine_creates() -> None:
     """As the reader of scripts that follow from sources does, by other means."""
-    texts = [change.deploy.read() for change in migrate.read_plan().changes]
+    texts = [change.deploy.read() for change in migrate.read_plan().sources.changes]
     made = [one for text in texts for one in objects.statements(text) if one.makes]
     created = [one for text in texts for one in derived.created(text)]
     assert [one.name.rpartition(".")[2] for one in made] == [
@@ -112,5 +112,5 @@ def test_a_deploy_names_the_function_whose_body_is_wrong(
 
 
 def test_the_last_script_of_the_engine_checks_all_bodies() -> None:
-    last = migrate.read_plan().changes[-1].deploy.read()
+    last = migrate.read_plan().sources.changes[-1].deploy.read()
     assert last.rstrip().endswith("call _qwf.check_bodies();\n\ncommit;")

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="module")
 def found(built: Path) -> dict[str, Any]:
     """The answers of a database of the sandbox, opened once, to the verify scripts and to a run."""
-    changes = migrate.read_plan().changes
+    changes = migrate.read_plan().sources.changes
     scripts = json.dumps([{"name": c.name, "verify": c.verify.read()} for c in changes])
     said: dict[str, Any] = json.loads(
         sandbox.node(HERE / "verify.mjs", built / "qwf.data", text=scripts)
@@ -28,7 +28,7 @@ def found(built: Path) -> dict[str, Any]:
 def test_every_change_of_the_plan_deploys_and_verifies(found: dict[str, Any]) -> None:
     """The sandbox has deployed them all."""
     assert found["failed"] == []
-    functions = sum(c.name.startswith("functions/") for c in migrate.read_plan().changes)
+    functions = sum(c.name.startswith("functions/") for c in migrate.read_plan().sources.changes)
     assert found["functions"] >= functions > 0
 
 

@@ -16,7 +16,7 @@ def test_the_tests_of_a_javascript_program_pass(tmp_path: Path) -> None:
     for file in (ROOT / "examples" / "javascript").iterdir():
         shutil.copy(file, tmp_path)
     (tmp_path / "node_modules").symlink_to(sandbox.MODULES, target_is_directory=True)
-    sql = "".join(change.deploy.read() for change in migrate.read_plan().changes)
+    sql = "".join(change.deploy.read() for change in migrate.read_plan().sources.changes)
     (tmp_path / "qwf.sql").write_text(sql, encoding="utf-8")
     command = ["node", sandbox.QUICK, "--test", "sign_up.test.mjs"]
     done = subprocess.run(

@@ -90,7 +90,7 @@ def as_called(script: str) -> str:
 
 def test_pgspot_finds_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     faults = {}
-    for script in [change.deploy.path for change in migrate.read_plan().changes]:
+    for script in [change.deploy.path for change in migrate.read_plan().sources.changes]:
         found = spotted(as_called(script.read_text(encoding="utf-8")), capsys)
         if script.stem in UNPINNED:  # see UNPINNED for the reason
             found = [line for line in found if not re.match("PS0(01|05|16|17)", line)]

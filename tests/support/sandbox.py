@@ -59,7 +59,7 @@ def build(folder: Path) -> Path:
     with (folder / "lock").open("w") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)
         if not (built / "qwf.data").is_file():
-            sql = "".join(change.deploy.read() for change in migrate.read_plan().changes)
+            sql = "".join(change.deploy.read() for change in migrate.read_plan().sources.changes)
             node(SANDBOX / "build.mjs", built, text=sql)
     return built
 

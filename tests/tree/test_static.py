@@ -31,7 +31,7 @@ CHANGES = {
     for kind in KINDS
     for p in sorted((SQL / kind).rglob("*.sql"))
 }
-PLANNED = {change.name: change for change in migrate.read_plan().changes}
+PLANNED = {change.name: change for change in migrate.read_plan().sources.changes}
 FUNCTIONS: dict[str, str] = {}  # qwf.claim: functions/claim/claim
 TEXTS: dict[str, str] = {}  # the statements of each object of a source, without their comments
 for _change, _file in CHANGES.items():
@@ -228,7 +228,7 @@ def room(name: str) -> str:
 
 def test_the_plan_has_a_heading_for_every_room() -> None:
     """The functions of a room are together, under its heading."""
-    lines = (SQL / "sqitch.plan").read_text(encoding="utf-8").splitlines()
+    lines = migrate.read_plan().sources.path.read_text(encoding="utf-8").splitlines()
     headed: dict[str, set[str]] = {}
     heading = ""
     for line in lines:
