@@ -73,12 +73,13 @@ comment on type _qwf.permit is
 
 create type _qwf.special_pick as (
   jobs _qwf.picked[], permits _qwf.permit[], room int, rated bigint[],
-  capped boolean, limited boolean);
+  capped boolean, limited boolean, model text);
 comment on type _qwf.special_pick is
   'The jobs that _pick_special picked, the permits that it locked for them, how many jobs '
   'there was room for, and the ids of those whose limit has a rate; capped: they are as many as '
   'the worker could begin, and there may be more; '
-  'limited: there is something to write when the jobs run.';
+  'limited: there is something to write when the jobs run; '
+  'model: the loaded model whose jobs come first, null: none.';
 
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
 comment on type _qwf.band is
@@ -95,38 +96,18 @@ comment on type _qwf.floor is
   'all transactions from mark_xid on had not begun.';
 
 create type _qwf.limit_key as (
-  place bigint, name text, head bigint, max_running int, starts int, per interval);
+  band bigint, part int, place bigint, after bigint, name text, head bigint, max_running int,
+  starts int, per interval, nth int, pinned boolean, locked boolean);
 comment on type _qwf.limit_key is
-  'A key of a limit: its place in the line, the position of its first job, and the numbers of its '
-  'limit.';
+  'A key of a limit as a claim comes to it in a band of a line, or (without a name) the end of the '
+  'line: part, place and after say where the walk goes on; then the position of its first job that '
+  'fits, the numbers of its limit, and the how many-th it is; pinned: the walk has passed a job '
+  'that waits for another host.';
 
-create type _qwf.line_skip as (band bigint, low bigint, place bigint, "position" bigint);
-comment on type _qwf.line_skip is
-  'A part of a line without a queued job that fits the worker: after all of place low, up to this '
-  'position of a place.';
-
-create type _qwf.key_floor as (place bigint, "position" bigint);
-comment on type _qwf.key_floor is
-  'The jobs of a key that run, and those that will, have this position or a higher one.';
-
-create type _qwf.line as (
-  until timestamptz, bands bigint[], skips _qwf.line_skip[], floors _qwf.key_floor[],
-  rest timestamptz);
-comment on type _qwf.line is
-  'The line of a queue, as a session knows it: until when bands and skips hold, and until when it '
-  'makes no full round. bands is null: nobody has looked for the past. The floors of running '
-  'jobs hold forever.';
-
-create type _qwf.round as (
-  queue text, worker qwf.workers, now timestamptz, light boolean, line _qwf.line, at bigint,
-  steps int, keys _qwf.limit_key[], jobs _qwf.picked[], last bigint, looked int, startable int,
-  pinned boolean);
-comment on type _qwf.round is
-  'A walk round the line of a queue. at: the place where it began; steps: how many keys it may '
-  'still look at; keys: those that it has locked; jobs: what it has picked; last: the place that '
-  'it has come to; looked: how many keys it has looked at; startable: how many jobs of limits with '
-  'a rate it may still pick, null: nobody counts; pinned: it has passed a key whose first job '
-  'waits for another host.';
+create type _qwf.keyed_job as (job _qwf.picked, place bigint, lap bigint, nth int, rated boolean);
+comment on type _qwf.keyed_job is
+  'A picked job: the place of its key, the how many-th of its key it is, and which turn the key '
+  'has; rated: its limit has a rate.';
 
 create type _qwf.turn as (owner bigint, slot int, shared bigint, own bigint);
 comment on type _qwf.turn is

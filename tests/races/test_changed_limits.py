@@ -14,7 +14,6 @@ CHANGED, REFUSED = ("changed", None), ("refused", "QW002")
 # Where a claim looks at a waiting job: of a key, of a plain limit, and without a limit.
 LOOKS = [
     ("customer:acme", "_qwf.pick_keyed", "and j.limit_by = k.name"),
-    ("customer:acme", "_qwf.pick_of_keys", "and j.limit_by = k.name and j.id <> all"),
     ("api", "_qwf.pick_limited", "and coalesce(j.limit_by, j.required_model) = v_limit.name"),
     (None, "qwf.claim", "and _qwf.fits(j, v_worker, v_now)"),
 ]
@@ -37,8 +36,6 @@ def test_a_job_that_moves_while_a_claim_looks_at_it_counts_for_its_new_limit(
 ) -> None:
     limits(race)
     job = race.one(ENQUEUE, limit)
-    if function == "_qwf.pick_of_keys":  # a limit with a rate takes all claims to the general walk
-        race.rows("select qwf.create_limit('rated', 1, starts => 1, keyed => true)")
     waits = f"and (select true from pg_advisory_xact_lock_shared({GATE})) {text}"
     put_in(race.conn.info.dsn, function, text, waits)
     keeper, worker = race.session(), race.session()

@@ -181,6 +181,20 @@ def test_jobs_without_a_key_count_as_one_more_key(race: Race) -> None:
     assert 10 <= taken.count("plain") <= 30
 
 
+def test_keys_and_a_plain_limit_with_rates_take_turns(race: Race) -> None:
+    """What is left out, because a worker could begin fewer jobs, has the next turn."""
+    limit(race, 50, starts=50, per="1 h")
+    race.rows("select qwf.create_limit('api', 50, 50, '1 h')")
+    for key in ("customer:a", "customer:b", "api"):
+        race.rows(
+            "select qwf.enqueue(%s, queue => 'cpu', limit_by => %s) from generate_series(1, 20)",
+            key,
+            key,
+        )
+    taken = [c.name for _ in range(12) for c in claim(race, 2, startable=1)]
+    assert sorted(taken) == ["api"] * 4 + ["customer:a"] * 4 + ["customer:b"] * 4
+
+
 def test_a_claim_with_an_old_snapshot_takes_no_limited_job(race: Race) -> None:
     limit(race, 1)
     keyed(race, "acme", 2)
@@ -278,7 +292,6 @@ def test_a_merged_job_moves_to_the_key_that_replaces_its_own(race: Race) -> None
 
 
 def test_a_key_with_a_long_past_is_counted_exactly_while_a_snapshot_is_held(race: Race) -> None:
-    """Its session then knows where the line and the running jobs begin."""
     limit(race, 3)
     holder, worker = race.session(), race.session()
     holder.begin("repeatable read")
@@ -289,8 +302,6 @@ def test_a_key_with_a_long_past_is_counted_exactly_while_a_snapshot_is_held(race
     )
     for _ in range(430):
         finish(worker, *claim(worker, 9))
-    known = "select current_setting('qwf.lines', true) <> ''"
-    assert worker.one(known)
     held = claim(worker, 1)
     assert len(claim(race, 9)) == 2
     assert claim(worker, 9) == []
@@ -333,34 +344,16 @@ def test_more_jobs_of_a_key_than_its_limit_are_found_by_the_invariants(race: Rac
 @pytest.mark.parametrize(
     ("function", "text", "bug"),
     [
-        ("_qwf.pick_keyed", "select count(*) from (", "select 0 * count(*) from ("),
+        ("_qwf.room_of_key", "select count(*) from (", "select 0 * count(*) from ("),
         (
             "_qwf.pick_keyed",
             "where h.number = r.place & 16383 for update skip locked",
             "where h.number = r.place & 16383",
         ),
-        (
-            "_qwf.pick_of_keys",
-            "k.max_running - (select count(*)",
-            "k.max_running - (select 0 * count(*)",
-        ),
-        (
-            "_qwf.walk_band",
-            "where h.number = k.place & 16383 for update skip locked))",
-            "where h.number = k.place & 16383))",
-        ),
-        (
-            "qwf.claim",
-            "case when j.limit_place is null then j.position else _qwf.next_position() end",
-            "j.position",
-        ),
     ],
     ids=[
         "what runs is not counted",
         "the key is not locked",
-        "what runs is not counted in the general walk",
-        "the key is not locked in the general walk",
-        "claims have no order",
     ],
 )
 def test_the_invariants_find_what_they_are_there_to_find(
@@ -368,50 +361,30 @@ def test_the_invariants_find_what_they_are_there_to_find(
 ) -> None:
     put_in(race.conn.info.dsn, function, text, bug)
     limit(race)
-    if function == "qwf.claim":  # an old job that is claimed late lies below the floor
-        crowd_behind_a_floor(race)
-    else:
-        keyed(race, "acme", 9)
-        if (
-            function != "_qwf.pick_keyed"
-        ):  # a limit with a rate takes all claims to the general walk
-            race.rows("select qwf.create_limit('rated', 1, starts => 1, keyed => true)")
-        first, second = race.session(), race.session()
-        first.begin()
-        second.begin()
-        claim(first)
-        claim(second, 9)
-        first.commit()
-        second.commit()
-        claim(race, 9)
+    keyed(race, "acme", 9)
+    first, second = race.session(), race.session()
+    first.begin()
+    second.begin()
+    claim(first)
+    claim(second, 9)
+    first.commit()
+    second.commit()
+    claim(race, 9)
     found = race.rows("select invariant from qwf.check_invariants()")
     assert found == [("no more jobs of a key run than its limit allows",)]
 
 
 def test_an_old_job_that_is_claimed_late_is_counted(race: Race) -> None:
     limit(race)
-    crowd_behind_a_floor(race)
-    race.healthy()
-
-
-def crowd_behind_a_floor(race: Race) -> None:
-    """Two workers know where the running jobs of a key begin; then its oldest jobs are claimed."""
-    holder, worker = race.session(), race.session()
-    holder.begin("repeatable read")
-    holder.rows("select count(*) from qwf.jobs")
     old = keyed(race, "acme", 2)
     race.rows("update qwf.jobs set priority = 900")
-    race.rows(
-        "select qwf.enqueue('t', queue => 'cpu', limit_by => 'customer:acme')"
-        " from generate_series(1, 1300)"
-    )
-    for _ in range(640):
-        finish(worker, *claim(worker, 9))
-    assert "floors" in worker.one("select current_setting('qwf.lines', true)")
+    keyed(race, "acme", 3)
+    worker = race.session()
+    finish(worker, *claim(worker))
     race.rows("update qwf.jobs set priority = 1 where id = any (%s)", old)
     assert [c.job for c in claim(race, 9)] == old
-    claim(worker, 9)
-    holder.commit()
+    assert claim(worker, 9) == []
+    race.healthy()
 
 
 def test_an_open_claim_holds_only_the_keys_of_a_rate_that_it_could_begin(race: Race) -> None:

@@ -129,3 +129,14 @@ def test_a_key_whose_job_was_left_out_keeps_its_turn(race: Race, keys: int) -> N
         finish(session, *got)
     assert len(served) == keys
     assert min(served.values()) > 0.7 * max(served.values()), served
+
+
+def test_claims_that_take_a_second_job_of_some_keys_go_on_with_the_next_key(race: Race) -> None:
+    fill(race, 12, 30)
+    race.rows("select qwf.create_limit('customer', 9, keyed => true)")
+    for _ in range(24):
+        finish(race, *claim(race, 10))
+    left = "select count(*) from qwf.jobs where status = 'queued' group by limit_by order by 1"
+    counts = [n for (n,) in race.rows(left)]
+    assert len(counts) == 12
+    assert counts[-1] - counts[0] <= 1

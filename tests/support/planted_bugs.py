@@ -50,9 +50,9 @@ BUGS = {
         "v_left := null;",
     ),
     "a claim starts a job of a key beside one of a limit": (
-        "_qwf.cap_rated",
-        "if cardinality(v_pick.rated) > p_startable then",
-        "if false then",
+        "_qwf.mix_keyed",
+        "where (not c.rated or c.starts <= p_startable) is not false",
+        "where true",
     ),
     "a worker that is off is handed jobs": (
         "qwf.claim",
@@ -160,9 +160,9 @@ BUGS = {
         "p_now + g.deadline",
     ),
     "keys share the starts of a limit": (
-        "_qwf.pick_of_keys",
-        "where s.name = k.name and u > p_round.now",
-        "where u > p_round.now",
+        "_qwf.room_of_key",
+        "where p_starts is not null and s.name = p_name and u > p_now - p_per",
+        "where u > p_now - p_per",
     ),
     "an earlier start of a key is forgotten": (
         "_qwf.use_key_starts",

@@ -18,8 +18,7 @@ begin
   update qwf.jobs j set
     status = 'running', token = _qwf.new_token(j.id, p_secret), attempt = j.attempt + 1,
     lease_expires_at = '9999-01-01', resolved_inputs = p.context, claimed_at = p_now,
-    claimed_by = 'qwf.engine', started_at = coalesce(j.started_at, p_now), run_next = false,
-    position = case when j.limit_place is null then j.position else _qwf.next_position() end
+    claimed_by = 'qwf.engine', started_at = coalesce(j.started_at, p_now), run_next = false
   from unnest(p_jobs, p_contexts) p (id, context)
   where j.id = p.id;
 end $$;

@@ -3,21 +3,22 @@
 -- Guarantees: Chooses the walks for this worker, and sorts what they found. Order: run_next; the
 --   model that the worker has loaded, until the first job it could take has waited for
 --   affinity_max_wait; priority; first in, first out (newest first for an overflow worker, whose
---   rank is negative). Only _pick_limited picks limited jobs. Those of limits that count by key
---   come in p_keyed, and get their share of the places.
+--   rank is negative). Only _pick_limited picks limited jobs, and _pick_keyed those of limits
+--   that count by key, later.
 -- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick_special.
 
 begin;
 
 create function _qwf.pick(
-  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
-  p_permits _qwf.permit[], p_keyed _qwf.picked[])
-returns _qwf.picked[]
+  p_pick _qwf.special_pick, p_queue text, p_worker qwf.workers, p_now timestamptz,
+  p_light_only boolean, p_permits _qwf.permit[])
+returns _qwf.special_pick
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_pick _qwf.special_pick := p_pick;
   v_limited _qwf.picked[] := '{}';
   v_jobs _qwf.picked[] := '{}';
   v_ids bigint[] := '{}';
@@ -28,19 +29,20 @@ begin
   end if;
   if p_worker.current_model is not null and not p_light_only then
     v_warm := _qwf.head_waited(
-      p_queue, p_worker, p_now, array(select p.id from unnest(v_limited || p_keyed) p))
+      p_queue, p_worker, p_now, array(select p.id from unnest(v_limited) p))
       < (select s.affinity_max_wait from qwf.settings s);
   end if;
   if v_warm then
-    v_jobs := _qwf.pick_warm(p_queue, p_worker, p_now, p_count);
+    v_pick.model := p_worker.current_model;
+    v_jobs := _qwf.pick_warm(p_queue, p_worker, p_now, p_pick.room);
     v_ids := array(select p.id from unnest(v_jobs) p);
   end if;
-  if cardinality(v_jobs) < p_count then
+  if cardinality(v_jobs) < p_pick.room then
     v_jobs := v_jobs || case
       when p_worker.rank < 0 and not p_light_only then _qwf.pick_newest(
-        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
+        p_queue, p_worker, p_now, p_pick.room - cardinality(v_jobs), v_ids)
       else _qwf.pick_next(
-        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), p_light_only, v_ids)
+        p_queue, p_worker, p_now, p_pick.room - cardinality(v_jobs), p_light_only, v_ids)
     end;
   end if;
   if v_limited <> '{}' then
@@ -53,15 +55,10 @@ begin
       order by j.run_next desc,
         v_warm and j.required_model = p_worker.current_model desc nulls last,
         j.priority, case when p_worker.rank < 0 then -j.position else j.position end
-      limit p_count);
+      limit p_pick.room);
   end if;
-  if p_keyed <> '{}' and v_jobs <> '{}' then
-    v_jobs := _qwf.mix_keyed(v_jobs, p_keyed, case when v_warm then p_worker.current_model end,
-      _qwf.waiting_keys(p_queue, p_worker, p_now, p_light_only, p_keyed), p_count);
-  elsif p_keyed <> '{}' then
-    v_jobs := p_keyed;
-  end if;
-  return v_jobs;
+  v_pick.jobs := v_jobs;
+  return v_pick;
 end $$;
 
 commit;

@@ -19,12 +19,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_pick _qwf.special_pick := ('{}', '{}', p_count, '{}', false, false);
+  v_pick _qwf.special_pick := ('{}', '{}', p_count, '{}', false, false, null);
   v_worker qwf.workers := p_terms.worker;
   v_permits _qwf.permit[] := '{}';
-  v_keyed _qwf.picked[] := '{}';
   v_startable int := coalesce(p_startable, 1);
-  v_rates boolean := false;  -- of limits that count by key
+  v_rates boolean;  -- some of the jobs may have a limit with a rate
 begin
   if p_terms.packed and _qwf.yields(p_queue, v_worker, p_now) then
     v_pick.room := 0;
@@ -41,28 +40,29 @@ begin
     v_permits := _qwf.lock_wanted_permits(
       p_queue, v_worker, p_now, v_pick.room, p_light_only, v_startable);
   end if;
-  if p_terms.keyed then
-    v_rates := exists (select from qwf.limits l where l.keyed and l.starts is not null);
-    v_keyed := _qwf.pick_keyed(p_queue, v_worker, p_now, v_pick.room, p_light_only,
-      case when v_rates then v_startable end);
-  end if;
-  if v_keyed <> '{}' and cardinality(v_keyed) = v_pick.room and v_permits = '{}' and not exists (
+  if not p_terms.keyed or v_permits <> '{}' or exists (
     select from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
   then
-    v_pick.jobs := v_keyed;
-  else
-    v_pick.jobs := _qwf.pick(
-      p_queue, v_worker, p_now, v_pick.room, p_light_only, v_permits, v_keyed);
+    v_pick := _qwf.pick(v_pick, p_queue, v_worker, p_now, p_light_only, v_permits);
     v_pick.permits := v_pick.permits || v_permits;
   end if;
-  if v_rates and v_keyed <> '{}' or v_permits <> '{}' and exists (
-    select from unnest(v_permits) p where p.start is not null)
-  then
-    v_pick := _qwf.cap_rated(v_pick, v_startable);
+  v_rates := exists (select from unnest(v_permits) p where p.start is not null)
+    or p_terms.keyed and exists (select from qwf.limits l where l.keyed and l.starts is not null);
+  if p_terms.keyed then
+    v_pick.jobs := _qwf.pick_keyed(p_queue, v_worker, p_now, v_pick.room, p_light_only,
+      case when v_rates then v_startable end, v_pick.jobs, v_pick.model);
   end if;
-  if v_keyed <> '{}' and v_pick.jobs <> v_keyed then
-    perform _qwf.return_turns(p_queue, v_worker, p_now, p_light_only, v_keyed, v_pick.jobs);
+  if v_rates then
+    v_pick.rated := array(
+      select p.id from unnest(v_pick.jobs) p
+      where exists (
+        select from qwf.jobs j
+        join qwf.limits l on l.starts is not null
+          and l.name = case when j.limit_place is null then j.limit_by
+            else split_part(j.limit_by, ':', 1) end
+        where j.id = p.id));
+    v_pick.capped := v_pick.rated <> '{}' and cardinality(v_pick.rated) = v_startable;
   end if;
   v_pick.limited := v_pick.rated <> '{}' or v_pick.permits <> '{}';
   return v_pick;

@@ -36,7 +36,8 @@ begin
           and j.limit_place is null limit 64)
       union all
       (select j from qwf.jobs j  -- from anywhere in the line: the first keys may have no room
-        where _qwf.line_of(j) = q.name and _qwf.band_of(j) = _qwf.next_band(q.name, null, null)
+        where _qwf.line_of(j) = q.name
+          and _qwf.band_of(j) = (select b.band from _qwf.next_band(q.name, null) b)
           and j.limit_place > hashtextextended(v_now::text, 0)
           and j.status in ('queued', 'running') limit 64)
     ) head

@@ -10,11 +10,9 @@
 --   they were picked: no join here may change it, and the settings below leave only nested loops. A
 --   walk is a scan along one index in claim order that stops at the jobs it takes. The ordinary
 --   walk stands here, and all others behind _pick_special. What is asked of a table says limit 1
---   and not exists, for which the planner might read all of it into a hash table. A job of a limit
---   that counts by key gets a position in the order of the claims, by which _pick_of_keys counts.
---   Every walk follows its index whatever the statistics say: the settings below hold in all
---   functions that claim calls, and rule out what a cached plan with an unknown LIMIT would choose
---   instead.
+--   and not exists, for which the planner might read all of it into a hash table. Every walk
+--   follows its index whatever the statistics say: the settings below hold in all functions that
+--   claim calls, and rule out what a cached plan with an unknown LIMIT would choose instead.
 -- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
 --   that somebody else has locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
@@ -55,7 +53,7 @@ begin
     q.effective_timeout, (select true from qwf.jobs j
       where j.queue = q.name and j.status = 'queued' and j.limit_by is not null
         and j.limit_place is null limit 1),
-    current_setting('qwf.lines', true) <> '' or (select true from qwf.jobs j
+    (select true from qwf.jobs j
       where _qwf.line_of(j) = q.name and j.limit_place is not null
         and j.status in ('queued', 'running') limit 1),
     (select true from qwf.sleepers z where z.queue = q.name limit 1), w
@@ -116,8 +114,7 @@ begin
     lease_expires_at = v_now + v_terms.lease, resolved_inputs = p.inputs, claimed_at = v_now,
     claimed_by = claim.worker, started_at = coalesce(j.started_at, v_now), run_next = false,
     key_state = case j.key_state when 'w' then 's' else j.key_state end,
-    begun = case when j.begun is not null then v_worker.writes_begun is not true end,
-    position = case when j.limit_place is null then j.position else _qwf.next_position() end
+    begun = case when j.begun is not null then v_worker.writes_begun is not true end
   from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
     j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,

@@ -3,7 +3,7 @@
 -- Guarantees: Only what _write_hints wrote counts: anyone may change the setting, and behind a pool
 --   one client changes it for the others. So the value begins with a hash of itself and a secret
 --   that no role can read. Anything else is an empty object; never raises.
--- Called by: _read_floor, _read_line, _rest_when_idle, _store_floor, _store_line, _wake_another.
+-- Called by: _read_floor, _rest_when_idle, _store_floor, _wake_another.
 
 begin;
 

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/hints/_write_hints
 -- Purpose: Keeps hints in a setting of this session, for _read_hints.
--- Called by: _rest_when_idle, _store_floor, _store_line.
+-- Called by: _rest_when_idle, _store_floor.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Returns where a claim goes on in a line: after the key that was served last.
 -- Guarantees: If this session keeps a place of its own, that counts: see _store_turn. One
 --   expression without a pinned search_path, as _turn_owner.
--- Called by: _pick_keyed, _return_turns.
+-- Called by: _pick_keyed.
 
 begin;
 

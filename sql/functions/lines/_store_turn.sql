@@ -4,7 +4,7 @@
 --   may be overwritten, which costs a turn. A claim that is rolled back has moved the place; its
 --   keys have their turn in the next round. One expression without a pinned search_path, as
 --   _turn_owner.
--- Called by: _pick_keyed, _walk_line.
+-- Called by: _pick_keyed.
 
 begin;
 

@@ -4,7 +4,7 @@
 --   them fits the others, so none leads the others past keys that are theirs; but for jobs that
 --   require a host: see _store_turn. One expression without a pinned search_path, which would cost
 --   a claim more than all this.
--- Called by: _pick_keyed, _return_turns.
+-- Called by: _pick_keyed.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Returns the number of the sequence that keeps the turns of an owner; null: none is free.
 -- Guarantees: As a rule the first that it looks at, asked for in this minute. One expression
 --   without a pinned search_path, as _turn_owner.
--- Called by: _pick_keyed, _return_turns.
+-- Called by: _pick_keyed.
 
 begin;
 

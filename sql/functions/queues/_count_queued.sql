@@ -27,7 +27,7 @@ begin
       select from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
         and j.limit_place is null)
-    or _qwf.next_band(p_queue, null, null) is not null
+    or exists (select from _qwf.next_band(p_queue, null))
   then
     v_heads := array(select h from _qwf.queue_heads(p_queue) h);
     v_count.queued := (

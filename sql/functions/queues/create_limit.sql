@@ -58,7 +58,7 @@ begin
   end if;
   if v_keyed then
     perform _qwf.wake(q.name, 16) from qwf.queues q
-    where _qwf.next_band(q.name, null, null) is not null;
+    where exists (select from _qwf.next_band(q.name, null));
     return;
   end if;
   perform _qwf.store_slots(v_limit.name, v_limit.max_running),

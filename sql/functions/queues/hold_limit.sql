@@ -52,7 +52,7 @@ begin
     v_until := null;
     if v_keyed and v_old is not null then
       perform _qwf.wake(q.name, 16) from qwf.queues q
-      where _qwf.next_band(q.name, null, null) is not null;
+      where exists (select from _qwf.next_band(q.name, null));
     elsif v_old is not null then
       perform _qwf.wake_for_limit(v_name, 16);
     end if;

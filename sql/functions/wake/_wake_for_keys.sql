@@ -23,7 +23,7 @@ begin
   for v_queue in select distinct s.queue from qwf.sleepers s loop
     v_band := null;
     for v_nth in 1..4 loop
-      v_band := _qwf.next_band(v_queue, null, v_band);
+      v_band := (select b.band from _qwf.next_band(v_queue, v_band) b);
       exit when v_band is null;
       select count(*) into v_waiting
       from (select distinct u from unnest(p_places) u limit 16) p (place)

@@ -49,7 +49,7 @@ begin
   get diagnostics v_count = row_count;
   perform _qwf.wake(s.queue, v_keys)
   from (select distinct z.queue from qwf.sleepers z) s
-  where v_keys > 0 and _qwf.next_band(s.queue, null, null) is not null;
+  where v_keys > 0 and exists (select from _qwf.next_band(s.queue, null));
   perform setval('qwf.last_start_wake', floor(extract(epoch from v_now) * 1000)::bigint)
   where exists (select from qwf.limits l where l.starts is not null);
   return least(v_count + v_keys, 99);

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/walks/_floor_key
 -- Purpose: Returns the name under which a session keeps the floor of a queue for a worker. Several
 --   workers of a pool share a session.
--- Called by: _keep_floor, _pick_above, _read_line, _store_line, _usable_floor, _wake_another.
+-- Called by: _keep_floor, _pick_above, _usable_floor, _wake_another.
 
 begin;
 

@@ -338,7 +338,6 @@ class Machine(RuleBasedStateMachine):
         self.main.rows("select set_config('qwf_test.jam', '', false)")
         for session in (self.main, self.other):
             session.rows(SAME_CHANCE)
-            session.rows("select set_config('qwf.lines', '', false)")  # where its last claim ended
         self.main.model = Model(START)
         self._set_now(START)
         self.fine = True
