@@ -72,12 +72,8 @@ create table qwf.graph_nodes (
   stop_when_reached boolean,
   repeat jsonb,
   delay jsonb,
-  max_attempts int,
-  max_losses int,
   at_most_once boolean,
-  backoff jsonb,
-  timeout interval,
-  stall_timeout interval,
+  options qwf.job_options,
   primary key (graph_id, idx),
   unique (node_id, graph_id),
   check ((queue is null) = (input_spec is not null)),
@@ -134,16 +130,9 @@ comment on column qwf.graph_nodes.repeat is
 comment on column qwf.graph_nodes.delay is
   'Durations and times, with absolute references: it opens so long after its dependencies. Null: '
   'at once.';
-comment on column qwf.graph_nodes.max_attempts is 'Number of tries; null: the setting.';
-comment on column qwf.graph_nodes.max_losses is
-  'How often its work may be lost; null: the setting.';
 comment on column qwf.graph_nodes.at_most_once is
   'True: nothing tries its body a second time by itself; null: an ordinary node.';
-comment on column qwf.graph_nodes.backoff is 'Waits between tries; null: the setting.';
-comment on column qwf.graph_nodes.timeout is
-  'Wall-clock limit of one attempt; null: the value of the queue, or the setting.';
-comment on column qwf.graph_nodes.stall_timeout is
-  'Longest time between two progress reports; null: the setting.';
+comment on column qwf.graph_nodes.options is 'Tries and times of its own; null as a rule.';
 
 create table qwf.graph_edges (
   graph_id bigint not null references qwf.graphs on delete cascade,

@@ -53,11 +53,7 @@ create table qwf.jobs (
   resolved_inputs jsonb,
   output jsonb,
   input_spec jsonb,
-  max_attempts int,
-  max_losses int,
-  backoff jsonb,
-  timeout interval,
-  stall_timeout interval,
+  options qwf.job_options,
   required_model text,
   vram_mb int,
   limit_by text,
@@ -66,7 +62,6 @@ create table qwf.jobs (
   avoid_host text,
   avoid_until timestamptz,
   begun boolean,
-  start_by timestamptz,
   parent_id bigint,
   element int,
   elements int,
@@ -145,15 +140,8 @@ comment on column qwf.jobs.failures is 'Failures of the body itself, transient o
 comment on column qwf.jobs.losses is
   'Attempts lost for a reason outside the body: lapsed lease, killed child, watchdog.';
 comment on column qwf.jobs.retries is 'How often somebody retried it after it had ended.';
-comment on column qwf.jobs.max_attempts is
-  'Attempts the body has; null: the settings (1 for errors, 4 for transient failures).';
-comment on column qwf.jobs.max_losses is 'Losses after which it fails; null: the setting.';
-comment on column qwf.jobs.backoff is
-  'Seconds between attempts: a list, or {"base", "factor", "max"}; null: the settings.';
-comment on column qwf.jobs.timeout is
-  'Wall-clock limit of one attempt; null: the queue''s or the setting.';
-comment on column qwf.jobs.stall_timeout is
-  'Longest time between progress reports; null: the setting.';
+comment on column qwf.jobs.options is
+  'Tries and times of its own; null as a rule: those of its queue and of the settings.';
 comment on column qwf.jobs.required_model is 'Model the worker must be able to load; null: none.';
 comment on column qwf.jobs.light is 'May run beside a model job on the same card.';
 comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
@@ -177,9 +165,6 @@ comment on column qwf.jobs.avoid_host is
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.jobs.begun is
   'Of a job that runs at most once: whether its body may have begun. Null: an ordinary job.';
-comment on column qwf.jobs.start_by is
-  'The latest start that every call merged into it allows: a call with debounce moves run_at no '
-  'further. Null: no call moves run_at to later.';
 comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';
 comment on column qwf.jobs.elements is 'Number of elements of an expanded map; null: none.';

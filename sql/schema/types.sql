@@ -16,6 +16,18 @@ comment on type qwf.run_status is
   'State of a run; awaiting_input: it waits only for people. completed, failed and cancelled are '
   'terminal.';
 
+create type qwf.job_options as (
+  max_attempts int, max_losses int, backoff jsonb, timeout interval, stall_timeout interval,
+  start_by timestamptz);
+comment on type qwf.job_options is
+  'What few jobs say about their attempts. max_attempts: how many the body has; null: the settings '
+  '(1 for errors, 4 for transient failures). max_losses: losses after which it fails; null: the '
+  'setting. backoff: seconds between attempts, a list or {"base", "factor", "max"}; null: the '
+  'settings. timeout: wall-clock limit of one attempt; null: the queue''s or the setting. '
+  'stall_timeout: longest time between progress reports; null: the setting. start_by: the latest '
+  'start that every call merged into it allows, so a call with debounce moves run_at no further; '
+  'null: no call moves run_at to later.';
+
 create type qwf.claimed_job as (
   job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb,
   attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,

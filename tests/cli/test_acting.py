@@ -422,7 +422,7 @@ def test_a_schedule_is_backfilled_and_its_history_listed(
     assert "schedule etl.backfill.1 has begun" in begun.stdout
     assert "of 3 times are left out: 1 open" in begun.stderr
     db.execute("select _qwf.fire_schedules()")
-    jobs = "select inputs ->> 'day', max_attempts from qwf.jobs order by id"
+    jobs = "select inputs ->> 'day', max_attempts from qwf.job_details order by id"
     assert db.execute(jobs).fetchall() == [
         ("2026-03-29", 1), ("2026-03-30", 1), ("2026-03-31", 1),
     ]  # fmt: skip
@@ -580,7 +580,7 @@ def test_a_length_of_time_is_what_postgres_reads(on_db: Cli, db: Db, text: str) 
     assert on_db("enqueue", "t", "--timeout", text, "--in", text).exit_code == 0
     query = (
         "select extract(epoch from timeout)::float8, abs(extract(epoch from run_at - created_at)) "
-        "from qwf.jobs"
+        "from qwf.job_details"
     )
     timeout, after = db.execute(query).fetchone() or (0, 0)
     assert timeout == LENGTHS[text]

@@ -269,7 +269,7 @@ def test_a_job_takes_the_same_options_from_enqueue_and_submit(
         "select queue, priority, key, once, max_attempts, max_losses, backoff, timeout::text,"
         " required_model, vram_mb, light, requires, limit_by, on_failure, expires_at is not null,"
         " project, labels, begun"
-        " from qwf.jobs"
+        " from qwf.job_details"
     ).fetchone()
     wanted = ("cpu", 3, "k", True, 4, 2, [5, 30], "00:02:00", "m", 9, True, {"disk": "ssd"})
     assert row == (*wanted, "api", "ask", True, "shop", {"a": "b"}, False)
@@ -412,7 +412,9 @@ def test_jobs_searches_on_until_there_are_enough(
 def test_options_of_enqueue_reach_the_database(on_db: Cli, db: Db) -> None:
     words = ["--model", "flux", "--vram-mb", "8000", "--requires", "zone=eu", "--backoff", "[1,2]"]
     assert on_db("enqueue", "t", *words).exit_code == 0
-    row = db.execute("select required_model, vram_mb, requires, backoff from qwf.jobs").fetchone()
+    row = db.execute(
+        "select required_model, vram_mb, requires, backoff from qwf.job_details"
+    ).fetchone()
     assert row == ("flux", 8000, {"zone": "eu"}, [1, 2])
 
 

@@ -237,7 +237,7 @@ def test_enqueue_prints_the_id_and_passes_everything_on(
     assert result.exit_code == 0, result.output
     row = db.execute(
         "select id, task, inputs, queue, priority, key, max_attempts, timeout::text, labels, status"
-        " from qwf.jobs"
+        " from qwf.job_details"
     ).fetchall()
     wanted = ("send", {"to": "Ada"}, "cpu", 3, "k", 2, "00:02:00", {"a": "b"}, "queued")
     assert row == [(int(result.stdout), *wanted)]
@@ -257,7 +257,9 @@ def test_enqueue_says_what_was_kept(on_db: Cli, db: psycopg.Connection[Any]) -> 
     run_at = db.execute("select run_at from qwf.jobs").fetchall()[0][0]
     assert datetime.fromisoformat(answer.pop("run_at")) == run_at
     assert answer == {"job_id": int(first.stdout), "merged": True, "kept": "old args"}
-    row = db.execute("select inputs, timeout::text, run_at > created_at from qwf.jobs").fetchall()
+    row = db.execute(
+        "select inputs, timeout::text, run_at > created_at from qwf.job_details"
+    ).fetchall()
     assert row == [({"n": 3}, "00:01:30", True)]
     refused = on_db(*words, "n=5", "--key-mode", "refuse")
     assert refused.exit_code == 1
@@ -270,7 +272,7 @@ def test_enqueue_says_when_a_debounced_job_starts(on_db: Cli, db: psycopg.Connec
     words = ["enqueue", "send", "--key", "k", "--key-mode", "replace", "--debounce", "10min"]
     first = on_db(*words)
     again = on_db(*words, "--debounce-max", "15min")
-    ((run_at, start_by),) = db.execute("select run_at, start_by from qwf.jobs").fetchall()
+    ((run_at, start_by),) = db.execute("select run_at, start_by from qwf.job_details").fetchall()
     when = run_at.astimezone().strftime("%H:%M:%S")
     assert again.stdout == first.stdout
     assert f", and has the new arguments; it starts at {when}\n" in again.stderr

@@ -22,8 +22,11 @@ TEXTS = """
     from pg_catalog.pg_class c
     join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    cross join (select '{text,jsonb,json,varchar,bytea,text[],jsonb[]}'::regtype[]) k (kinds)
     where n.nspname in ('qwf', '_qwf') and c.relkind in ('r', 'p')
-      and a.atttypid = any ('{text,jsonb,json,varchar,bytea,text[],jsonb[]}'::regtype[])"""
+      and (a.atttypid = any (k.kinds) or exists (
+        select from pg_catalog.pg_type t join pg_catalog.pg_attribute p on p.attrelid = t.typrelid
+        where t.oid = a.atttypid and p.atttypid = any (k.kinds)))"""
 
 # Reasons why columns are not erased, and the columns: a table, and what its columns have in common.
 CODE = "a name that the program, its definitions or an administrator gives"
@@ -44,7 +47,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.graphs: context_checks inputs outputs",
         "qwf.graph_nodes: node_id step_id pipeline workflow task queue inputs skip_if input_spec"
         " ref_files required_model requires limit_by on_failure run_if map min_success"
-        " repeat delay compensates backoff",
+        " repeat delay compensates options",
         "qwf.limits: name",
         "qwf.signals: project",
         "qwf.failure_marks: task",
@@ -96,7 +99,7 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "qwf.queues: expect",
     ),
     ENGINE: (
-        "qwf.jobs: on_failure run_if backoff erased_parts",
+        "qwf.jobs: on_failure run_if options erased_parts",
         "qwf.firings: outcome reason result",
         "qwf.job_attempts: outcome",
         "qwf.alerts: last_error",

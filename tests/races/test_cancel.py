@@ -50,7 +50,7 @@ def test_a_node_released_while_its_run_is_cancelled_is_not_queued_again(
     race: Race, first: str, outcome: str
 ) -> None:
     run = race.run("pair")
-    race.rows("update qwf.jobs set max_attempts = 3")
+    race.rows("update qwf.jobs set options.max_attempts = 3")
     held = claim(race, 2)
     producer, worker = race.session(), race.session()
     opening, closing = (producer, worker) if first == "cancel" else (worker, producer)

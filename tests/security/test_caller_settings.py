@@ -116,7 +116,7 @@ def live(session: Session) -> dict[str, Any]:
         "claimed": claimed,
         "jobs": ask(
             "select coalesce(node_id, task), status::text, output, attempt, failures,"
-            " extract(epoch from timeout)::int, last_error from qwf.jobs order by 1, id"
+            " extract(epoch from timeout)::int, last_error from qwf.job_details order by 1, id"
         ),
         "runs": ask("select id, status::text, context, error from qwf.runs order by id"),
         "schedules": ask(

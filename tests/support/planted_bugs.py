@@ -156,7 +156,7 @@ BUGS = {
     ),
     "the run of a step may take longer than the step": (
         "_qwf.insert_children",
-        "least(p_now + g.deadline, p_now + j.timeout, a.deadline_at)",
+        "least(p_now + g.deadline, p_now + (j.options).timeout, a.deadline_at)",
         "p_now + g.deadline",
     ),
     "keys share the starts of a limit": (

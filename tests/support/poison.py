@@ -99,7 +99,9 @@ def fill(db: Db) -> None:
             " where id = %(job)s",
             {"when": when, "job": waiting},
         )
-    db.execute("update qwf.jobs set timeout = make_interval(months => 71000000) where id = 1")
+    db.execute(
+        "update qwf.jobs set options.timeout = make_interval(months => 71000000) where id = 1"
+    )
     one(db, "select qwf.create_schedule('nightly', task => 't', every => '1 day')")
     db.execute("update qwf.schedules set next_at = '10999-01-01', last_error = %s", (STRANGE,))
     cards = [None, 1, [], {}, {"id": STRANGE, "use_pct": STRANGE, "vram_total_mb": 0},

@@ -60,7 +60,8 @@ begin
         else _qwf.limit_place(nullif(p_limit_by, '')) end,
       run_at = case when p.unopened and p_run_next then v_now
         else coalesce(p_run_at, j.run_at) end,
-      start_by = case when p_run_at is null and not p_run_next then j.start_by end,
+      options.start_by = case
+        when p_run_at is null and not p_run_next then (j.options).start_by end,
       status = case when p.later then 'scheduled' else 'queued' end::qwf.job_status,
       -- a job that waits for its next attempt has lost its position, one at the front too
       position = case when not p.later then coalesce(p.position, j.position) end,

@@ -49,7 +49,8 @@ begin
     key_state = case j.key_state when 's' then 'w' else j.key_state end,
     status = 'queued', position = _qwf.next_position(), queued_at = qwf.now(),
     retries = j.retries + 1, failures = 0, losses = 0,
-    inputs = coalesce(retry_job.args, j.inputs), run_at = null, start_by = null, finished_at = null,
+    inputs = coalesce(retry_job.args, j.inputs), run_at = null,
+    options.start_by = null, finished_at = null,
     expires_at = null, input_spec = null, avoid_host = null, avoid_until = null,
     last_error = null, last_exit_code = null,
     begun = case when j.begun is not null then false end

@@ -30,7 +30,7 @@ begin
       a.project, j.priority, p.context, a.labels, a.out_dir,
       a.login, a.acting_for, a.schedule, g.node_count, g.node_count - g.compensation_count,
       (select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0),
-      least(p_now + g.deadline, p_now + j.timeout, a.deadline_at), p_now,
+      least(p_now + g.deadline, p_now + (j.options).timeout, a.deadline_at), p_now,
       case when g.node_count = 0 then p_now end, case when g.node_count = 0 then p_now end,
       j.id, j.attempt, a.depth + 1
     from unnest(p_jobs, p_graphs, p_contexts) with ordinality p (job, graph, context, n)

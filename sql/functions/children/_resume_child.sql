@@ -25,7 +25,7 @@ declare
   v_nodes int;
   v_asked jsonb := case when p_job.run_id is null then p_job.inputs end;  -- by _line_up_again
   v_deadline timestamptz := (
-    select least(p_now + g.deadline, p_now + p_job.timeout, a.deadline_at)
+    select least(p_now + g.deadline, p_now + (p_job.options).timeout, a.deadline_at)
     from qwf.graphs g left join qwf.runs a on a.id = p_job.run_id
     where g.id = p_graph);
 begin

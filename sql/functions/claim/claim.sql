@@ -117,11 +117,11 @@ begin
     begun = case when j.begun is not null then v_worker.writes_begun is not true end
   from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue, coalesce(j.resolved_inputs,
-    j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout), j.stall_timeout, j.required_model,
-    p.out_dir, j.lease_expires_at, j.project, j.labels, j.light, coalesce(p.run_created_at,
-    j.created_at), coalesce(j.id = any (v_special.rated), false), case when j.attempt > 1 then
-    _qwf.checkpoint_of(j.id) end, j.attempt > 3 and _qwf.runs_alone(j.id),
-    extract(epoch from v_now - j.queued_at)::float8, j.begun is not null;
+    j.inputs), j.attempt, coalesce((j.options).timeout, v_terms.timeout), (j.options).stall_timeout,
+    j.required_model, p.out_dir, j.lease_expires_at, j.project, j.labels, j.light,
+    coalesce(p.run_created_at, j.created_at), coalesce(j.id = any (v_special.rated), false),
+    case when j.attempt > 1 then _qwf.checkpoint_of(j.id) end, j.attempt > 3 and
+    _qwf.runs_alone(j.id), extract(epoch from v_now - j.queued_at)::float8, j.begun is not null;
   if v_nodes.runs is not null then perform _qwf.start_runs(v_nodes.runs, v_now); end if;
   if v_special.limited then perform _qwf.use_permits(v_special, v_jobs, v_now); end if;
 end $$;

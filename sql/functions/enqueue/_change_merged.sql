@@ -20,7 +20,7 @@ declare
   v_asked timestamptz := greatest(coalesce(v_now + p_job.debounce, p_job.run_at), v_now);
   v_expires_at timestamptz := v_asked + p_job.expires;
   v_starts timestamptz := case p_there.status when 'scheduled' then p_there.run_at else v_now end;
-  v_bound timestamptz := case p_there.attempt when 0 then p_there.start_by end;
+  v_bound timestamptz := case p_there.attempt when 0 then (p_there.options).start_by end;
   v_start_by timestamptz := least(coalesce(v_bound, v_starts),
     coalesce(v_now + coalesce(p_job.debounce_max, 10 * p_job.debounce), v_asked));
   v_run_at timestamptz := least(
@@ -34,9 +34,9 @@ begin
       priority = p_job.priority, limit_by = p_job.limit_by,
       limit_place = _qwf.limit_place(p_job.limit_by),
       expires_at = v_expires_at,
-      max_attempts = p_job.max_attempts, max_losses = p_job.max_losses, backoff = p_job.backoff,
-      timeout = p_job.timeout, required_model = p_job.model, light = p_job.light,
-      vram_mb = p_job.vram_mb, requires = p_job.requires, on_failure = p_job.on_failure,
+      options = _qwf.options_of(p_job, (j.options).start_by),
+      required_model = p_job.model, light = p_job.light, vram_mb = p_job.vram_mb,
+      requires = p_job.requires, on_failure = p_job.on_failure,
       begun = case when p_job.at_most_once then false end,
       login = session_user, acting_for = _qwf.acting_for(), schedule = null
     where j.id = p_there.id;
@@ -54,7 +54,8 @@ begin
     update qwf.jobs j set
       status = case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
       run_at = case when v_later then v_run_at end,
-      start_by = case when v_bound is not null or p_job.debounce is not null then v_start_by end,
+      options.start_by = case
+        when v_bound is not null or p_job.debounce is not null then v_start_by end,
       position = case when not v_later then coalesce(j.position, _qwf.next_position()) end,
       queued_at = case when not v_later then coalesce(j.queued_at, v_now) end
     where j.id = p_there.id;

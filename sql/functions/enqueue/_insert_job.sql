@@ -35,20 +35,18 @@ begin
     end if;
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, key, once, key_state,
-      max_attempts, max_losses, backoff, timeout, required_model, light, vram_mb, requires,
-      limit_by, limit_place, on_failure, expires_at, project, checked, labels, created_at, start_by,
-      begun)
+      options, required_model, light, vram_mb, requires, limit_by, limit_place, on_failure,
+      expires_at, project, checked, labels, created_at, begun)
     values (
       p_job.task, p_job.args, p_job.queue, p_job.priority,
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, v_run_at,
       case when not v_later then p_position end, case when not v_later then p_now end,
       p_job.key, p_job.once, case when p_job.key is null or p_job.once then 'u' else 'w' end,
-      p_job.max_attempts, p_job.max_losses, p_job.backoff, p_job.timeout, p_job.model, p_job.light,
-      p_job.vram_mb, p_job.requires, p_job.limit_by,
+      _qwf.options_of(p_job, p_now + coalesce(p_job.debounce_max, 10 * p_job.debounce)),
+      p_job.model, p_job.light, p_job.vram_mb, p_job.requires, p_job.limit_by,
       _qwf.limit_place(p_job.limit_by),
       p_job.on_failure, greatest(v_run_at, p_now) + p_job.expires, p_job.project,
       _qwf.is_checked(p_job.labels), p_job.labels - 'qwf.checked', p_now,
-      p_now + coalesce(p_job.debounce_max, 10 * p_job.debounce),
       case when p_job.at_most_once then false end)
     on conflict (project, task, key, (key_state = 's'))
       where key is not null and (once or status in ('scheduled', 'queued', 'running'))

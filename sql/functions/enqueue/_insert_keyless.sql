@@ -16,15 +16,15 @@ declare
 begin
   with inserted as (
     insert into qwf.jobs as j (
-      task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
-      max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
+      task, inputs, queue, priority, status, run_at, position, queued_at, once, options,
+      required_model, light, vram_mb, requires, limit_by,
       limit_place, on_failure, expires_at, project, checked, labels, created_at, begun)
     select
       i.task, i.args, i.queue, i.priority,
       case when i.run_at > v_now then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
       case when (i.run_at > v_now) is not true then _qwf.next_position() end,
       case when (i.run_at > v_now) is not true then v_now end,
-      i.once, i.max_attempts, i.max_losses, i.backoff, i.timeout, i.model, i.light, i.vram_mb,
+      i.once, _qwf.options_of(i, null), i.model, i.light, i.vram_mb,
       i.requires, i.limit_by,
       _qwf.limit_place(i.limit_by), i.on_failure,
       greatest(i.run_at, v_now) + i.expires, i.project, _qwf.is_checked(i.labels),

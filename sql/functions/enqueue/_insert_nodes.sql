@@ -22,17 +22,15 @@ begin
     insert into qwf.jobs as j (
       run_id, graph_id, node_idx, node_id, queue, task, status, project, priority,
       position, run_at, queued_at, inputs, input_spec, guarded, remaining_deps,
-      max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
-      vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
-      created_at, finished_at, begun)
+      options, required_model, light, vram_mb, requires, limit_by, limit_place,
+      on_failure, run_if, login, acting_for, labels, created_at, finished_at, begun)
     select
       r.id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, r.project, r.priority,
       case when k.status = 'queued' then _qwf.next_position() end,
       case when k.status = 'scheduled' then r.run_at end,
       case when k.status = 'queued' then p_now end,
       n.inputs, n.input_spec, k.guarded, n.dep_count,
-      n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
-      n.light, n.vram_mb, n.requires, n.limit_by,
+      n.options, n.required_model, n.light, n.vram_mb, n.requires, n.limit_by,
       _qwf.limit_place(n.limit_by),
       n.on_failure, n.run_if, null, null, r.labels, p_now,
       case when k.status = 'skipped' then p_now end, case when n.at_most_once then false end

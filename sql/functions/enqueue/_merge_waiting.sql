@@ -49,7 +49,7 @@ begin
     select j.* into v_there from qwf.jobs j
     where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
       and j.key is not null and (j.key_state = 's') = false
-      and j.status = 'queued' and j.expires_at is null and j.start_by is null
+      and j.status = 'queued' and j.expires_at is null and (j.options).start_by is null
     for share;
   end if;
   if v_id is null and v_there.id is null then

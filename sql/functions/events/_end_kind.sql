@@ -17,7 +17,7 @@ begin
     cross join qwf.settings s
     join qwf.runs r on r.parent_id = j.id
     where j.id = p_parent_id and j.run_id is null and j.finished_at is null
-      and j.failures + 1 < coalesce(j.max_attempts, s.error_attempts)
+      and j.failures + 1 < coalesce((j.options).max_attempts, s.error_attempts)
       and (_qwf.run_outcome(r, null, 0)).outcome = 'error') then 'retried' else 'run_ended' end;
 end $$;
 

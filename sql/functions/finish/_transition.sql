@@ -15,7 +15,7 @@ begin;
 
 create function _qwf.transition(
   p_outcome text, p_detail jsonb, p_error text, p_begun boolean, p_stopped boolean,
-  p_failures int, p_losses int, p_max_attempts int, p_max_losses int, p_backoff jsonb,
+  p_failures int, p_losses int, p_options qwf.job_options,
   p_on_failure text, p_settings qwf.settings)
 returns setof _qwf.transition
 language sql stable rows 1
@@ -43,16 +43,18 @@ as $$
     select
       c.*,
       case c.outcome
-        when 'error' then c.failures >= coalesce(p_max_attempts, p_settings.error_attempts)
-        when 'tempfail' then c.failures >= coalesce(p_max_attempts, p_settings.transient_attempts)
-        when 'lost' then c.losses >= coalesce(p_max_losses, p_settings.max_losses)
+        when 'error'
+          then c.failures >= coalesce((p_options).max_attempts, p_settings.error_attempts)
+        when 'tempfail'
+          then c.failures >= coalesce((p_options).max_attempts, p_settings.transient_attempts)
+        when 'lost' then c.losses >= coalesce((p_options).max_losses, p_settings.max_losses)
         else c.outcome in ('fatal', 'maybe_run')
       end as exhausted,
       case c.outcome
-        when 'error' then c.spread
-          * _qwf.backoff_seconds(coalesce(p_backoff, p_settings.error_backoff), c.failures)
-        when 'tempfail' then greatest(c.asked, c.spread
-          * _qwf.backoff_seconds(coalesce(p_backoff, p_settings.transient_backoff), c.failures))
+        when 'error' then c.spread * _qwf.backoff_seconds(
+          coalesce((p_options).backoff, p_settings.error_backoff), c.failures)
+        when 'tempfail' then greatest(c.asked, c.spread * _qwf.backoff_seconds(
+          coalesce((p_options).backoff, p_settings.transient_backoff), c.failures))
         when 'released' then case when c.asked > 0 then greatest(c.asked, 1) end
       end as wait
     from (

@@ -22,8 +22,8 @@ begin
     from unnest(p_reports) r
     cross join lateral (
       select b.ctid as row, b.id, b.run_id, b.queue, b.task, b.attempt, b.claimed_by, b.queued_at,
-        b.claimed_at, b.run_if, b.parent_id, b.failures, b.losses, b.max_attempts, b.max_losses,
-        b.backoff, b.on_failure, b.begun
+        b.claimed_at, b.run_if, b.parent_id, b.failures, b.losses, b.options,
+        b.on_failure, b.begun
       from qwf.jobs b where b.id = r.job_id and b.token = r.token) j
   ), ended as (
     update qwf.jobs j set
@@ -66,7 +66,7 @@ begin
     cross join lateral (select b.* from _qwf.transition(
       h.outcome, h.detail, h.error, h.begun,
       h.outcome <> 'completed' and _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
-      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, a.on_failure, s) b
+      h.failures, h.losses, h.options, a.on_failure, s) b
       offset 0) t
     where j.ctid = h.row
     returning j.id, j.run_id, j.node_id, j.queue, j.task, j.status, j.attempt, h.claimed_by,

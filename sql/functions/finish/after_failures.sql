@@ -23,9 +23,9 @@ as $$
       else j.failures end,
     case
       when j.attempt <> f.attempt then null
-      when f.outcome = 'lost' then coalesce(j.max_losses, s.max_losses)
-      when f.outcome = 'tempfail' then coalesce(j.max_attempts, s.transient_attempts)
-      when f.outcome = 'error' then coalesce(j.max_attempts, s.error_attempts)
+      when f.outcome = 'lost' then coalesce((j.options).max_losses, s.max_losses)
+      when f.outcome = 'tempfail' then coalesce((j.options).max_attempts, s.transient_attempts)
+      when f.outcome = 'error' then coalesce((j.options).max_attempts, s.error_attempts)
     end
   from unnest(after_failures.jobs, after_failures.attempts, after_failures.outcomes)
     with ordinality f (job_id, attempt, outcome, place)

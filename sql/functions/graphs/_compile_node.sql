@@ -57,12 +57,13 @@ begin
       when 'number' then (p_node -> 'min_success')::int::text
       else p_node ->> 'min_success' end,
     'stop_when_reached', p_node -> 'stop_when_reached',
-    'max_attempts', (p_node #> '{retry,max_attempts}')::int,
-    'max_losses', (p_node #> '{retry,max_losses}')::int,
     'at_most_once', p_node -> 'at_most_once',
-    'backoff', p_node #> '{retry,backoff}',
-    'timeout', _qwf.as_interval(p_node -> 'timeout'),
-    'stall_timeout', _qwf.as_interval(p_node -> 'stall_timeout'));
+    'options', nullif(jsonb_strip_nulls(jsonb_build_object(
+      'max_attempts', (p_node #> '{retry,max_attempts}')::int,
+      'max_losses', (p_node #> '{retry,max_losses}')::int,
+      'backoff', p_node #> '{retry,backoff}',
+      'timeout', _qwf.as_interval(p_node -> 'timeout'),
+      'stall_timeout', _qwf.as_interval(p_node -> 'stall_timeout'))), '{}'));
 end $$;
 
 commit;

@@ -12,10 +12,10 @@ returns table (invariant text, subject text, detail text)
 language sql stable
 as $$
   select 'budgets hold', 'job ' || j.id, format('%s failures of %s, %s losses of %s',
-    j.failures, j.max_attempts, j.losses, j.max_losses)
+    j.failures, (j.options).max_attempts, j.losses, (j.options).max_losses)
   from qwf.jobs j
   where (p_only is null or j.status = p_only)
-    and (j.failures > j.max_attempts or j.losses > j.max_losses)
+    and (j.failures > (j.options).max_attempts or j.losses > (j.options).max_losses)
   union all
   select 'a token is made for its job', 'job ' || j.id, j.token::text
   from qwf.jobs j
@@ -39,11 +39,12 @@ as $$
   union all
   select 'the terms of a job are valid', 'job ' || j.id, format(
     'max_attempts %s, max_losses %s, timeout %s, stall_timeout %s, vram_mb %s, on_failure %s, '
-    'run_if %s', j.max_attempts, j.max_losses, j.timeout, j.stall_timeout, j.vram_mb,
-    j.on_failure, j.run_if)
+    'run_if %s', (j.options).max_attempts, (j.options).max_losses, (j.options).timeout,
+    (j.options).stall_timeout, j.vram_mb, j.on_failure, j.run_if)
   from qwf.jobs j
   where (p_only is null or j.status = p_only)
-    and (least(j.max_attempts, j.max_losses) < 1 or least(j.timeout, j.stall_timeout) <= '0 s'
+    and (least((j.options).max_attempts, (j.options).max_losses) < 1
+      or least((j.options).timeout, (j.options).stall_timeout) <= '0 s'
       or j.vram_mb < 0 or j.on_failure not in ('fail', 'continue', 'ask')
       or j.run_if not in ('all_done', 'compensates'))
   union all

@@ -33,8 +33,8 @@ begin
   ), inserted as (
     insert into qwf.jobs as j (
       run_id, graph_id, parent_id, element, node_id, queue, task, status, project, priority, run_at,
-      position, queued_at, finished_at, input_spec, last_error, inputs, max_attempts, max_losses,
-      backoff, timeout, stall_timeout, required_model, light, vram_mb, requires, limit_by,
+      position, queued_at, finished_at, input_spec, last_error, inputs, options,
+      required_model, light, vram_mb, requires, limit_by,
       limit_place, on_failure, run_if, login, acting_for, labels, created_at, begun)
     select
       m.run_id, m.graph_id, m.id, e.element, format('%s[%s]', m.node_id, e.element), m.queue,
@@ -44,9 +44,9 @@ begin
       case when k.status = 'queued' then v_now end,
       case when k.status = 'failed' then v_now end,
       case when k.status = 'awaiting_input' then _qwf.failure_question(e.error, false) end,
-      e.error, coalesce(e.inputs, '{}'), m.max_attempts, m.max_losses, m.backoff,
-      m.timeout, m.stall_timeout, m.required_model, m.light, m.vram_mb, m.requires, m.limit_by,
-      m.limit_place, case m.on_failure when 'ask' then 'ask' else 'fail' end, m.run_if, null, null,
+      e.error, coalesce(e.inputs, '{}'), m.options, m.required_model, m.light, m.vram_mb,
+      m.requires, m.limit_by, m.limit_place,
+      case m.on_failure when 'ask' then 'ask' else 'fail' end, m.run_if, null, null,
       m.labels, v_now, m.begun
     from element e
     cross join (

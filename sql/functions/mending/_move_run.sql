@@ -44,8 +44,7 @@ begin
       and num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0,
     on_failure = case when j.parent_id is null or n.on_failure = 'ask' then n.on_failure
       else 'fail' end,
-    queue = n.queue, task = n.task, max_attempts = n.max_attempts, max_losses = n.max_losses,
-    backoff = n.backoff, timeout = n.timeout, stall_timeout = n.stall_timeout,
+    queue = n.queue, task = n.task, options = n.options,
     required_model = n.required_model, light = n.light, vram_mb = n.vram_mb,
     requires = n.requires, limit_by = n.limit_by,
     limit_place = _qwf.limit_place(n.limit_by),
@@ -55,15 +54,13 @@ begin
     and j.run_id = p_run.id and coalesce(j.parent_id, j.id) = m.id;
   insert into qwf.jobs (
     run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, inputs, input_spec,
-    guarded, max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
-    vram_mb, requires, limit_by, limit_place, on_failure, run_if, login, acting_for, labels,
-    created_at, finished_at, begun)
+    guarded, options, required_model, light, vram_mb, requires, limit_by, limit_place,
+    on_failure, run_if, login, acting_for, labels, created_at, finished_at, begun)
   select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task,
     case when n.compensates is null then 'blocked' else 'skipped' end::qwf.job_status,
     p_run.project, p_run.priority, n.inputs, n.input_spec,
     num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0,
-    n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model, n.light,
-    n.vram_mb, n.requires, n.limit_by,
+    n.options, n.required_model, n.light, n.vram_mb, n.requires, n.limit_by,
     _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, v_now,
     case when n.compensates is not null then v_now end,
     case when n.at_most_once then false end

@@ -30,8 +30,9 @@ begin
       return next format('it waits for %s%s%s%s', v_job.run_at,
         case when isfinite(v_job.run_at)
           then ', in ' || date_trunc('second', v_job.run_at - v_now) end,
-        case when v_job.start_by > v_job.run_at and v_job.attempt = 0 then
-          ': it is debounced, and a call with its key may put it off until ' || v_job.start_by end,
+        case when (v_job.options).start_by > v_job.run_at and v_job.attempt = 0 then
+          ': it is debounced, and a call with its key may put it off until '
+            || (v_job.options).start_by end,
         coalesce(', after: ' || _qwf.error_line(v_job.last_error), (
           select ', which is its delay' from qwf.graph_nodes n
           where n.graph_id = v_job.graph_id and n.idx = v_job.node_idx and v_job.attempt = 0

@@ -24,9 +24,9 @@ begin
   return query
   select 'job', j.id::text, j.task, j.queue, jsonb_strip_nulls(jsonb_build_object(
       'queue', nullif(j.queue, 'default'), 'priority', nullif(j.priority, 100),
-      'project', nullif(j.project, ''), 'max_attempts', j.max_attempts,
-      'max_losses', j.max_losses, 'backoff', j.backoff, 'timeout', j.timeout,
-      'labels', nullif(j.labels, '{}'), 'model', j.required_model,
+      'project', nullif(j.project, ''), 'max_attempts', (j.options).max_attempts,
+      'max_losses', (j.options).max_losses, 'backoff', (j.options).backoff,
+      'timeout', (j.options).timeout, 'labels', nullif(j.labels, '{}'), 'model', j.required_model,
       'light', nullif(j.light, false), 'vram_mb', j.vram_mb, 'requires', nullif(j.requires, '{}'),
       'limit_by', j.limit_by, 'on_failure', nullif(j.on_failure, 'fail'),
       'expires', j.expires_at, 'at_most_once', nullif(j.begun is not null, false))), null::text[]
@@ -45,9 +45,9 @@ begin
   return query
   select 'node', w.name || ' ' || n.node_id, n.task, n.queue,
     jsonb_strip_nulls(jsonb_build_object(
-      'queue', nullif(n.queue, 'cpu'), 'max_attempts', n.max_attempts,
-      'max_losses', n.max_losses, 'backoff', n.backoff, 'timeout', n.timeout,
-      'model', n.required_model, 'light', nullif(n.light, false),
+      'queue', nullif(n.queue, 'cpu'), 'max_attempts', (n.options).max_attempts,
+      'max_losses', (n.options).max_losses, 'backoff', (n.options).backoff,
+      'timeout', (n.options).timeout, 'model', n.required_model, 'light', nullif(n.light, false),
       'vram_mb', n.vram_mb, 'requires', nullif(n.requires, '{}'), 'limit_by', n.limit_by,
       'on_failure', nullif(n.on_failure, 'fail'),
       'at_most_once', nullif(n.at_most_once, false))),

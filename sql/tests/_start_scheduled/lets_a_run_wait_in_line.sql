@@ -7,7 +7,7 @@ select qwf.enqueue_run('w', limit_by => 'etl');
 select qwf.create_schedule('x', workflow => 'w', cron => '@daily',
   options => '{"limit_by": "etl", "max_attempts": 2, "backoff": [0]}');
 create temp table fired as select run_id as id from qwf.fire_schedule('x');
-select results_eq($$ select j.limit_by, j.max_attempts, j.backoff
+select results_eq($$ select j.limit_by, (j.options).max_attempts, (j.options).backoff
   from fired join qwf.runs r on r.id = fired.id join qwf.jobs j on j.id = r.parent_id $$,
   $$ values ('etl', 2, '[0]'::jsonb) $$, 'its run has the limit and the tries');
 select is((select r.status::text from fired join qwf.runs r on r.id = fired.id), 'queued',

@@ -27,7 +27,7 @@ select is(pg_temp.finds('s/c', $$ update qwf.jobs set remaining_deps = 2 where n
 select alike(pg_temp.finds('s/c', $$ update qwf.jobs set remaining_deps = 0
 where node_id = 's/c' $$),
   '%a node without open dependencies is opened%', 'a node that nobody opens');
-select is(pg_temp.finds('s/b', $$ update qwf.jobs set losses = 2, max_losses = 1
+select is(pg_temp.finds('s/b', $$ update qwf.jobs set losses = 2, options.max_losses = 1
 where node_id = 's/b' $$),
   'budgets hold', 'a budget that is overdrawn');
 select is(pg_temp.finds('s/b', $$
@@ -43,7 +43,8 @@ where node_id = 's/b' $$),
   'the columns of a job agree with its state', 'a lease that nobody has');
 select is(pg_temp.finds('s/a', $$ update qwf.jobs set finished_at = null where node_id = 's/a' $$),
   'the columns of a job agree with its state', 'completed at no time');
-select is(pg_temp.finds('s/b', $$ update qwf.jobs set timeout = '-1 s' where node_id = 's/b' $$),
+select is(pg_temp.finds('s/b',
+    $$ update qwf.jobs set options.timeout = '-1 s' where node_id = 's/b' $$),
   'the terms of a job are valid', 'a time limit before it starts');
 select is(pg_temp.finds('s/b', $$ update qwf.jobs
     set requires = jsonb_build_object('x', repeat('x', 65536)) where node_id = 's/b' $$),

@@ -5,7 +5,7 @@ select qwf.enqueue('waiting', queue => 'cpu'),
   qwf.enqueue('own', queue => 'cpu', on_failure => 'fail'),
   qwf.enqueue('lost', queue => 'cpu');
 select qwf.create_queue('cpu', on_failure => 'ask');
-update qwf.jobs set max_losses = 1 where task = 'lost';
+update qwf.jobs set options.max_losses = 1 where task = 'lost';
 select qwf_test.claim('cpu', 9);
 select qwf_test.report('waiting', 'fatal'), qwf_test.report('own', 'fatal'),
   qwf_test.report('lost', 'lost');

@@ -8,7 +8,7 @@ select lives_ok($$ select qwf.create_schedule('alive', 'qwf.send', every => '5 m
   args => '{"receiver": "deadman"}') $$, 'the task is for schedules');
 select is((select queue from qwf.schedules), 'qwf.alerts', 'its queue is that of all messages');
 select qwf_test.travel('5 min'), qwf.tick();
-select results_eq($$ select j.queue, j.inputs, j.requires, j.max_attempts, j.schedule,
+select results_eq($$ select j.queue, j.inputs, j.requires, (j.options).max_attempts, j.schedule,
     j.labels -> 'schedule' from qwf.jobs j $$, $$
   values ('qwf.alerts', '{"receiver": "deadman"}'::jsonb, '{"receiver.deadman": "true"}'::jsonb, 3,
     'alive', '"alive"'::jsonb) $$, 'a job for an agent that has the receiver');

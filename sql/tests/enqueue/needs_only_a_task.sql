@@ -8,7 +8,7 @@ select results_eq($$
     run_at, max_attempts,
     backoff, timeout, required_model, vram_mb, run_id, attempt, created_at, queued_at,
     login, acting_for, schedule
-  from qwf.jobs
+  from qwf.job_details
 $$, $$
   select id, 'mail', '{}'::jsonb, 'default', 'queued', 100, '', null::text, false, '{}'::jsonb,
     '{}'::jsonb,

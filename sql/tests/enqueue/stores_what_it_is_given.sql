@@ -9,7 +9,7 @@ select results_eq($$
   select task, inputs, queue, priority, key, max_attempts, backoff, timeout, required_model,
     vram_mb, requires, project,
     labels, once, max_losses, begun
-  from qwf.jobs
+  from qwf.job_details
 $$, $$
   values ('mail', '{"to": "ada"}'::jsonb, 'gpu', 7, 'k', 3, '[1]'::jsonb, interval '5 min', 'flux',
     8000,

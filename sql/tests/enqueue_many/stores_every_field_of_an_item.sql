@@ -12,7 +12,7 @@ select results_eq($$
   select task, inputs, queue, priority, status::text, run_at, key, max_attempts, backoff, timeout,
     required_model, vram_mb,
     requires, project, labels, once, max_losses, begun
-  from qwf.jobs
+  from qwf.job_details
 $$, $$
   values ('mail', '{"to": "ada"}'::jsonb, 'gpu', 7, 'scheduled', '2999-01-01Z'::timestamptz, 'k', 3,
     '[1]'::jsonb,

@@ -3,7 +3,7 @@ select plan(1);
 
 select count(*) from qwf.enqueue_many(
   '[{"task": "mail", "max_losses": 1}, {"task": "mail", "max_losses": 7}, {"task": "mail"}]');
-select is(array(select j.max_losses from qwf.jobs j order by j.id), array[1, 7, null],
+select is(array(select (j.options).max_losses from qwf.jobs j order by j.id), array[1, 7, null],
   'each its own');
 
 select * from finish();

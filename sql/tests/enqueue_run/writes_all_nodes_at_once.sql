@@ -26,7 +26,7 @@ $$, $$
 $$, 'the run, whose id it returns');
 select results_eq($$
   select node_id, task, queue, status::text, remaining_deps, priority, project, labels, login
-  from qwf.jobs order by id
+  from qwf.job_details order by id
 $$, $$
   values ('s/a', 'fetch', 'cpu', 'queued', 0, 7, 'p', '{"n": 1}'::jsonb, null::text),
     ('s/b', 'b', 'gpu', 'blocked', 1, 7, 'p', '{"n": 1}', null),
@@ -35,7 +35,7 @@ $$, $$
 $$, 'its nodes, those that depend on nothing queued');
 select results_eq($$
   select timeout, required_model, vram_mb, requires, max_attempts, max_losses, backoff, begun
-  from qwf.jobs where node_id = 's/d'
+  from qwf.job_details where node_id = 's/d'
 $$, $$
   values (interval '5 min', 'flux', 8000, '{"disk": "nvme"}'::jsonb, 3, 2, '[5]'::jsonb, false)
 $$, 'with what the definition says of them');

@@ -15,7 +15,7 @@ select results_eq($$ select node_id, step_id, pipeline, task, queue, dep_count, 
   ('each', 'each', null, 'one', 'gpu', 1, '{0}'),
   ('tail', 'tail', null, 'tail', 'cpu', 1, '{1}'),
   ('ok', 'ok', null, 'input', null, 1, '{}') $$, 'the node has the id of the step');
-select is(jsonb_build_array(inputs, map, min_success, max_attempts, required_model),
+select is(jsonb_build_array(inputs, map, min_success, (options).max_attempts, required_model),
   '[{"x": {"$from": ["$item"]}, "i": {"$from": ["$index"]}}, {"$from": ["list", "xs"]},
     "1", 1, "m"]'::jsonb, 'every key of a node is kept')
 from qwf.graph_nodes where node_id = 'each';

@@ -38,7 +38,8 @@ $$, $$ values
   (4, 'reconstruct/build', 'reconstruct', 'reconstruct', 'build', 'cpu', 1, null, '{3}')
 $$, 'nodes in topological order');
 select results_eq(
-  $$ select inputs, max_attempts, backoff, timeout from qwf.graph_nodes where idx = 2 $$,
+  $$ select inputs, (options).max_attempts, (options).backoff, (options).timeout
+    from qwf.graph_nodes where idx = 2 $$,
   $$ values (jsonb '{"boxes": {"$from": ["detect/detect", "boxes"]}}', 3, jsonb '[5, 30, 120]',
     interval '10 min') $$, 'the keys of a node are kept');
 select is(n.input_spec, '{"widget": "choose_one", "target": "selection",

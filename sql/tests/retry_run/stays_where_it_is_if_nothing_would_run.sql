@@ -19,7 +19,7 @@ select results_eq('select graph_id from qwf.runs', 'select graph_id from was',
 select is(qwf_test.nodes(), 's/a completed, s/b completed', 'with all its nodes');
 select is(qwf.retry_run(qwf_test.run(), 's/a', true), 1, 'a node that is named moves it');
 select results_eq(
-  $$ select j.node_id, j.queue, j.timeout, j.status::text from qwf.jobs j $$,
+  $$ select j.node_id, j.queue, (j.options).timeout, j.status::text from qwf.jobs j $$,
   $$ values ('s/a', 'gpu', interval '1 min', 'queued') $$, 'with the terms of now');
 
 select * from finish();

@@ -19,7 +19,7 @@ select pg_temp.ends('w', 'failed'), pg_temp.ends('w', 'failed'), pg_temp.ends('v
   pg_temp.ends('v', 'cancelled');
 select is(qwf.tick() ->> 'numbered', '5', 'four events, and the one of the rule');
 select results_eq('select pg_temp.sent()', array['open w 2'], 'one message');
-select results_eq($$ select j.task, j.queue, j.requires, j.labels, j.max_attempts,
+select results_eq($$ select j.task, j.queue, j.requires, j.labels, (j.options).max_attempts,
     j.inputs ->> 'receiver', (j.inputs -> 'message') - '{id,thread}'::text[] from qwf.jobs j $$, $$
   values ('qwf.send', 'qwf.alerts', '{"receiver.ops": "true"}'::jsonb,
     '{"qwf.alert": "bad"}'::jsonb, 8, 'ops', '{"v": 1, "state": "open",

@@ -10,13 +10,14 @@ select
   j.id, j.run_id, j.graph_id, j.node_idx, j.node_id, j.queue, j.task, j.status, j.project,
   j.priority, j.run_next, j.position, j.run_at, j.inputs, j.resolved_inputs, j.output,
   j.input_spec, j.guarded, j.remaining_deps, j.attempt, j.failures, j.losses, j.retries,
-  j.max_attempts, j.max_losses, j.backoff, j.timeout, j.stall_timeout, j.required_model,
-  j.light, j.vram_mb, j.requires, j.limit_by, j.limit_place, j.on_failure, j.run_if, j.expires_at,
-  j.avoid_host, j.avoid_until, j.start_by, j.parent_id, j.element, j.elements, j.failed_elements,
-  j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at, p.fraction as progress,
-  p.message as progress_message, p.at as beat_at, j.last_error, j.last_exit_code,
-  j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once, j.labels, j.created_at,
-  j.queued_at, j.started_at, j.finished_at, j.erased_parts,
+  (j.options).max_attempts, (j.options).max_losses, (j.options).backoff, (j.options).timeout,
+  (j.options).stall_timeout, j.required_model, j.light, j.vram_mb, j.requires, j.limit_by,
+  j.limit_place, j.on_failure, j.run_if, j.expires_at, j.avoid_host, j.avoid_until,
+  (j.options).start_by, j.parent_id, j.element, j.elements,
+  j.failed_elements, j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at,
+  p.fraction as progress, p.message as progress_message, p.at as beat_at, j.last_error,
+  j.last_exit_code, j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once,
+  j.labels, j.created_at, j.queued_at, j.started_at, j.finished_at, j.erased_parts,
   j.begun is not null as at_most_once, j.begun,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
   round(extract(epoch from
@@ -25,11 +26,12 @@ select
   (select count(*) from qwf.job_attempts a
     where a.job_id = j.id and a.outcome = 'released')::int as released,
   r.workflow, r.status as run_status, r.out_dir, q.paused as queue_paused,
-  coalesce(j.max_attempts, (select s.error_attempts from qwf.settings s)) as error_tries,
-  coalesce(j.max_attempts, (select s.transient_attempts from qwf.settings s)) as transient_tries,
-  coalesce(j.max_losses, (select s.max_losses from qwf.settings s)) as loss_tries,
-  coalesce(j.backoff, (select s.error_backoff from qwf.settings s)) as error_backoff,
-  coalesce(j.timeout, q.timeout, (select s.timeout from qwf.settings s)) as time_limit,
+  coalesce((j.options).max_attempts, (select s.error_attempts from qwf.settings s)) as error_tries,
+  coalesce((j.options).max_attempts, (select s.transient_attempts from qwf.settings s))
+    as transient_tries,
+  coalesce((j.options).max_losses, (select s.max_losses from qwf.settings s)) as loss_tries,
+  coalesce((j.options).backoff, (select s.error_backoff from qwf.settings s)) as error_backoff,
+  coalesce((j.options).timeout, q.timeout, (select s.timeout from qwf.settings s)) as time_limit,
   coalesce(j.on_failure, q.on_failure) as failure_means,
   coalesce(q.lease, (select s.lease from qwf.settings s)) as lease,
   j.lease_expires_at - clock.now as lease_left,
@@ -44,8 +46,8 @@ left join qwf.cancel_requests c on c.job_id = j.id
 left join qwf.job_progress p on p.job_id = j.id and p.attempt = j.attempt
 left join qwf.checkpoints k on k.job_id = j.id;
 comment on view qwf.job_details is
-  'Every column of qwf.jobs except the token, and what its progress, its run, queue, worker and the settings '
-  'add: select * from qwf.job_details where id = 7.';
+  'Every column of qwf.jobs except the token, and what its progress, its run, queue, '
+  'worker and the settings add: select * from qwf.job_details where id = 7.';
 comment on column qwf.job_details.id is 'Job id; grows with time.';
 comment on column qwf.job_details.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.job_details.graph_id is 'Graph of that run.';

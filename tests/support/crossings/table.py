@@ -94,10 +94,11 @@ THEN: list[Rule] = [
         "concepts.md: states of a job",
         "the number of tries is limited",
         """
-  select j.id::text, format('%s failures of %s, %s losses of %s', j.failures, j.max_attempts,
-    j.losses, j.max_losses)
+  select j.id::text, format('%s failures of %s, %s losses of %s', j.failures,
+    (j.options).max_attempts, j.losses, (j.options).max_losses)
   from qwf.jobs j
-  where j.failures > coalesce(j.max_attempts, 4) or j.losses > coalesce(j.max_losses, 3)
+  where j.failures > coalesce((j.options).max_attempts, 4)
+    or j.losses > coalesce((j.options).max_losses, 3)
 """,
     ),
     (
@@ -110,9 +111,9 @@ THEN: list[Rule] = [
   join lateral (select a.outcome from qwf.job_attempts a where a.job_id = j.id
     order by a.attempt desc limit 1) a on true
   where j.status = 'failed' and j.queue <> 'qwf.runs' and j.begun is null and not case a.outcome
-    when 'error' then j.failures >= coalesce(j.max_attempts, 1)
-    when 'tempfail' then j.failures >= coalesce(j.max_attempts, 4)
-    when 'lost' then j.losses >= coalesce(j.max_losses, 3)
+    when 'error' then j.failures >= coalesce((j.options).max_attempts, 1)
+    when 'tempfail' then j.failures >= coalesce((j.options).max_attempts, 4)
+    when 'lost' then j.losses >= coalesce((j.options).max_losses, 3)
     else a.outcome = 'fatal' end
 """,
     ),

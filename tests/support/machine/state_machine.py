@@ -104,7 +104,7 @@ select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attemp
   array(select a.outcome from qwf.job_attempts a where a.job_id = j.id order by a.attempt),
   case when j.status in ('queued', 'scheduled', 'running') then j.avoid_host end,
   case when j.status in ('queued', 'scheduled', 'running') then j.avoid_until end,
-  case when j.status = 'scheduled' then j.run_at end, j.claimed_by, j.start_by
+  case when j.status = 'scheduled' then j.run_at end, j.claimed_by, (j.options).start_by
 from qwf.jobs j
 """
 RUNS = """
