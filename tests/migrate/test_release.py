@@ -213,6 +213,10 @@ def test_a_database_of_a_release_does_not_follow_the_sources(
     assert migrate.deploy(upgraded_dsn, plan=sources.plan) == []
     with server.database(server.new_name()) as janitor:  # one of unreleased sources does
         dsn = server.dsn(janitor.dbname)
+        sources.edit(VERSION, "$$select", "$$select nothing,")
+        with pytest.raises(migrate.MigrateError, match=r"sql:\d+: qwf\.version: column .nothing"):
+            migrate.deploy(dsn, plan=sources.plan)
+        sources.edit(VERSION, "$$select nothing,", "$$select")
         migrate.deploy(dsn, plan=sources.plan)
         sources.edit(VERSION, NEXT, f"{NEXT}1")
         assert migrate.deploy(dsn, plan=sources.plan) == [VERSION]

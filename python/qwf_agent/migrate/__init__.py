@@ -97,19 +97,19 @@ def deploy(
     """
     chain = read_plan(plan)
     say = say or _nothing
-    done: list[str] = []
     with database.errors_as_advice(), database.connect(database.conninfo(dsn, connection)) as conn:
         database.refuse_standby(conn)
     lacking = missing(dsn, to=to, plan=plan, **connection)
-    if any(one.state == CHANGED for one in lacking):
-        done = development.follow(database.conninfo(dsn, connection), chain, say)
-    if all(one.state == CHANGED for one in lacking):
-        return done  # nothing is written: each replica of a program may deploy at its start
+    if not lacking:
+        return []  # and nothing is written: each replica of a program may deploy at its start
+    if lacking[0].state == CHANGED:
+        return development.follow(database.conninfo(dsn, connection), chain, say)
 
     from yoyo.migrations import MigrationList  # takes long to import, and only changes need it
 
     from qwf_agent.migrate.steps import finish_interrupted, install, registry, steps_of
 
+    done: list[str] = []
     with registry(database.conninfo(dsn, connection), chain, say) as backend:
         steps = steps_of(chain, say, verify=verify)
         database.refuse_changed(chain, database.deployed(backend.connection, chain))

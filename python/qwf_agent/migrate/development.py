@@ -108,7 +108,7 @@ def follow(conninfo: str, chain: Plan, say: Say) -> list[str]:
         except MigrateError as error:
             if not isinstance(error.__cause__, psycopg.Error):
                 raise
-            raise MigrateError(_explained(error.__cause__.diag, text, chain)) from error
+            raise explained(error.__cause__.diag, database.BRIEF + text, chain) from error
     for what, keys in lead.done.items():
         say(f"{what}: {', '.join(keys)}")
     return [key for keys in lead.done.values() for key in keys]
@@ -183,10 +183,10 @@ def _mark(conn: psycopg.Connection[Any], chain: Plan) -> str:
     )
 
 
-def _explained(diag: psycopg.errors.Diagnostic, text: str, chain: Plan) -> str:
-    """The error, with its object and the line of a source."""
+def explained(diag: psycopg.errors.Diagnostic, text: str, chain: Plan) -> MigrateError:
+    """The error of a text that was sent, with its object and the line of a source."""
     message = f"{diag.message_primary}{database.hint(diag)}"
-    position = int(diag.statement_position or 0) - len(database.BRIEF)
+    position = int(diag.statement_position or 0)
     near = re.search(r'function "(\w+)" near line (\d+)', diag.context or "")
     name, lines, start = "", 0, "create"
     for made in _MADE.finditer(text, 0, max(position, 0)):
@@ -202,8 +202,9 @@ def _explained(diag: psycopg.errors.Diagnostic, text: str, chain: Plan) -> str:
         for made in _MADE.finditer(source):
             if name in (made[1], made[1].rpartition(".")[2]):
                 line = source.count("\n", 0, source.find(start, made.start())) + 1 + lines
-                return f"nothing was changed: {change.deploy.path}:{line}: {made[1]}: {message}"
-    return f"nothing was changed: {message}"
+                place = f"{change.deploy.path}:{line}: {made[1]}"
+                return MigrateError(f"nothing was changed: {place}: {message}")
+    return MigrateError(f"nothing was changed: {message}")
 
 
 _MADE = re.compile(r"^create (?:or replace )?(?:unlogged )?\w+ ([\w.]+)", re.MULTILINE)

@@ -211,6 +211,7 @@ def install(backend: Backend, steps: list[Step], say: Say) -> bool:
     has to let others pass.
 
     Return False if a script failed, and nothing is deployed: one by one, they say which and why.
+    Raises MigrateError if that was a source beside releases, whose scripts would not say it.
     """
     texts = [f"{trust.PIN};"]
     chain = steps[0].chain
@@ -224,10 +225,12 @@ def install(backend: Backend, steps: list[Step], say: Say) -> bool:
         follows = development.recorded(conn, chain) if is_whole else ""
         notices: list[str] = []
         conn.add_notice_handler(lambda notice: notices.extend(database.said(notice)))
+        whole = "\n".join([*without_transactions(texts), follows])
         try:
-            whole = "\n".join([*without_transactions(texts), follows])
             psycopg.Cursor(conn).execute(whole.encode())
-        except psycopg.Error:
+        except psycopg.Error as error:
+            if is_whole and chain.sources is not chain:
+                raise development.explained(error.diag, whole, chain) from error
             return False
     for step in steps:
         say(f"+ {step.change.name}")
