@@ -15,13 +15,14 @@ select lives_ok($$ select qwf_test.as_role('qwf_viewer', 'select id, status from
   'the rest of the row is free to read');
 select is_empty($$
   select a.attname from pg_attribute a
-  where a.attrelid = 'qwf.jobs'::regclass and a.attnum > 0 and not a.attisdropped
-    and a.attname not in ('token', 'id')
+  where a.attrelid in ('qwf.jobs'::regclass, 'qwf.job_options'::regclass) and a.attnum > 0
+    and not a.attisdropped and a.attname not in ('token', 'id', 'options')
     and not exists (
       select from pg_attribute v
       where v.attrelid = 'qwf.job_details'::regclass and v.attname = a.attname
         and v.atttypid = a.atttypid
-        and col_description(v.attrelid, v.attnum) = col_description(a.attrelid, a.attnum))
+        and (a.attrelid = 'qwf.job_options'::regclass
+          or col_description(v.attrelid, v.attnum) = col_description(a.attrelid, a.attnum)))
 $$, 'and job_details has all of it');
 select is_empty($$
   select a.attrelid::regclass, a.attname from pg_attribute a
