@@ -24,14 +24,15 @@ comment on column _qwf.hash_locks.number is
   '0 to 16383: the last bits of limit_place; 16384 to 20479: those of the hash of a worker.';
 insert into _qwf.hash_locks select generate_series(0, 20479);
 
-create table _qwf.secret (
-  single boolean primary key default true check (single),
-  key text not null default gen_random_uuid()::text || gen_random_uuid()::text
+create table _qwf.rests (
+  part text primary key,
+  until timestamptz not null
 );
-comment on table _qwf.secret is
-  'Key with which sessions sign their hints, so that nobody else can write one (see _read_hints).';
-comment on column _qwf.secret.single is 'Always true: there is one row.';
-comment on column _qwf.secret.key is 'Drawn when the schema is deployed; 244 random bits.';
-insert into _qwf.secret default values;
+comment on table _qwf.rests is
+  'Parts of the tick that rest, because they read much and found nothing.';
+comment on column _qwf.rests.part is 'The part, as tick() reports it.';
+comment on column _qwf.rests.until is 'Until when.';
+insert into _qwf.rests
+select p, '-infinity' from unnest('{reclaimed,answered,woken,pruned}'::text[]) p;
 
 commit;

@@ -46,11 +46,11 @@ comment on type _qwf.resolution is
 
 create type _qwf.claim_terms as (
   closed boolean, packed boolean, max_running int, lease interval, timeout interval,
-  limited boolean, keyed boolean, asleep boolean, worker qwf.workers);
+  limited boolean, keyed boolean, asleep boolean, crowded boolean, worker qwf.workers);
 comment on type _qwf.claim_terms is
   'The terms of a claim. closed: the queue is paused or the worker is off; packed: a better '
   'worker comes first; limited: jobs wait for a limit; keyed: for '
-  'one that counts by key; asleep: somebody sleeps on the queue; '
+  'one that counts by key; asleep: somebody sleeps on the queue; crowded: it has a floor; '
   'worker: its row, null if it is not registered.';
 
 create type _qwf.picked as (
@@ -80,20 +80,6 @@ comment on type _qwf.special_pick is
   'the worker could begin, and there may be more; '
   'limited: there is something to write when the jobs run; '
   'model: the loaded model whose jobs come first, null: none.';
-
-create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
-comment on type _qwf.band is
-  'Where in a priority the first queued job of a queue that fits a worker lay a moment ago; base: '
-  'where the walk for the next such position may start; null: at the beginning; passed: how far '
-  'claims of the session have come since.';
-
-create type _qwf.floor as (
-  until timestamptz, bands _qwf.band[], base_until timestamptz,
-  mark bigint, mark_xid xid8, mark_at timestamptz);
-comment on type _qwf.floor is
-  'Where claims of a worker may start in each priority, and until when; until when walks for the '
-  'next floor may start at the bases; mark: a position that had been given out at mark_at, when '
-  'all transactions from mark_xid on had not begun.';
 
 create type _qwf.limit_key as (
   band bigint, part int, place bigint, after bigint, name text, head bigint, max_running int,

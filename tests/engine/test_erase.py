@@ -116,7 +116,8 @@ EXCEPTIONS: dict[str, tuple[str, ...]] = {
         "_qwf.locks: name",
         "_qwf.open_states: kind subject names",
         "qwf.usual_times: kind name node last_status last",
-        "_qwf.secret: key",
+        "_qwf.floors: queue",
+        "_qwf.rests: part",
     ),
     UNTOUCHED: (
         "qwf.schedules: name task workflow cron timezone args queue project catch_up overlap"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from support.interleave import Race, Session, claim, finish, until
@@ -31,19 +29,14 @@ def worker(race: Race, holder: Session) -> Session:
     for _ in range(BEHIND // 1000):
         finish(worker, *claim(worker, 1000))
     assert claim(worker) == []
-    assert worker.one("select _qwf.read_hints('qwf.floors') ? 'cpu '")
+    assert race.one("select _qwf.find_floors()") == 1
+    until(lambda: walked(worker, "w") < LITTLE)
     return worker
 
 
-def base(worker: Session) -> int | None:
-    """Where the walks of the worker's session begin; None for the start."""
-    found = worker.one("select max(base) from unnest((_qwf.read_floor('cpu ')).bands)")
-    return None if found is None else int(found)
-
-
-def make_base(worker: Session) -> None:
-    """Let the worker claim until its floor has a base."""
-    until(lambda: claim(worker) or base(worker) is not None)
+def tick(race: Race) -> bool:
+    race.one("select _qwf.find_floors()")
+    return False
 
 
 def walked(worker: Session, *names: str, index: str = "jobs_claim") -> int:
@@ -57,71 +50,33 @@ def walked(worker: Session, *names: str, index: str = "jobs_claim") -> int:
 
 
 def test_claims_skip_most_of_it(race: Race, worker: Session) -> None:
-    until(lambda: walked(worker, "w") < LITTLE)
+    assert walked(worker, "w") < LITTLE
     job = race.one(ENQUEUE)
     assert [c.job for c in claim(worker, 10)] == [job]
-    until(lambda: walked(worker, "w") < LITTLE)
+    assert walked(worker, "w") < LITTLE
+    assert walked(race.session(), "another") < LITTLE
 
 
-@pytest.mark.parametrize("based", [False, True])
-def test_a_job_committed_late_below_the_floor_is_found(
-    race: Race, worker: Session, based: bool
-) -> None:
-    if based:
-        make_base(worker)
+def test_a_job_committed_late_below_the_floor_is_found(race: Race, worker: Session) -> None:
     late = race.session()
     late.begin()
     job = late.one(ENQUEUE)
     other = race.one(ENQUEUE)
     assert [c.job for c in claim(worker)] == [other]
-    time.sleep(0.2)  # the floor expires; the next one is above the job
-    assert claim(worker) == []
+    until(lambda: race.one("select _qwf.find_floors()") == 1)
+    until(lambda: race.one("select max(found_at) < qwf.now() - interval '1.1 s' from _qwf.floors"))
     late.commit()
-    until(lambda: [c.job for c in claim(worker)] == [job])
+    assert claim(worker) == []  # its transaction was longer than a second
+    until(lambda: tick(race) or [c.job for c in claim(worker)] == [job])
 
 
-def test_a_job_uncommitted_when_a_base_was_made_is_found(race: Race, worker: Session) -> None:
-    """The next walk from the start finds it."""
-    late = race.session()
-    late.begin()
-    job = late.one(ENQUEUE)
-    other = race.one(ENQUEUE)
-    assert [c.job for c in claim(worker)] == [other]
-    above = race.one("select position from qwf.jobs where id = %s", other)
-    until(lambda: claim(worker) or (base(worker) or 0) >= above)
-    late.commit()
-    assert claim(worker) == []
-    until(lambda: [c.job for c in claim(worker)] == [job])
-
-
-def test_an_old_snapshot_makes_no_base(race: Race, worker: Session) -> None:
-    """It does not see later commits, and the base would be above them."""
+def test_an_old_snapshot_hides_no_job(race: Race, worker: Session) -> None:
     worker.begin("repeatable read")
-    before = base(worker)  # on a slow machine there is one already
     assert claim(worker) == []
     left = {race.one(ENQUEUE), race.one(ENQUEUE)}
-    for _ in range(4):
-        time.sleep(0.15)
-        assert claim(worker) == []
-    assert base(worker) in (None, before)
+    assert claim(worker) == []
     worker.commit()
     until(lambda: not left.difference_update(c.job for c in claim(worker)) and not left)
-
-
-def test_workers_that_share_a_session_have_separate_floors(race: Race, worker: Session) -> None:
-    pool = [race.one("select qwf.register_worker(%s, 'cpu')", box) for box in ("a", "b")]
-    until(lambda: walked(worker, *pool) < LITTLE)
-
-
-def test_one_job_of_another_priority_does_not_move_the_floor(race: Race, worker: Session) -> None:
-    make_base(worker)
-    for _ in range(3):
-        race.rows("select qwf.enqueue('t', queue => 'cpu', priority => 50)")
-        time.sleep(0.15)  # the next claim searches for a floor, and finds this one
-        assert len(claim(worker)) == 1
-        time.sleep(0.15)
-        assert claim(worker) == []
-    until(lambda: walked(worker, "w") < LITTLE)
 
 
 def test_each_priority_has_a_floor_of_its_own(race: Race, holder: Session) -> None:
@@ -129,21 +84,36 @@ def test_each_priority_has_a_floor_of_its_own(race: Race, holder: Session) -> No
     for _ in range(3):  # in turn, so that each priority lies full of claimed jobs
         race.rows(
             "select qwf.enqueue('t', queue => 'cpu', priority => p)"
-            f" from unnest('{{10, 20, 30}}'::int[]) p, generate_series(1, {BEHIND // 6})"
+            f" from generate_series(1, {BEHIND // 6}), unnest('{{10, 20, 30}}'::int[]) p"
         )
         while claimed := claim(worker, 1000):
             finish(worker, *claimed)
-    until(lambda: walked(worker, "w") < LITTLE)
+    until(lambda: tick(race) or walked(worker, "w") < LITTLE)
     late = race.session()
     late.begin()
     hidden = late.one("select qwf.enqueue('t', queue => 'cpu', priority => 20)")
     jobs = {p: race.one(PRIORITY, p) for p in (30, 20, 15, 10)}
+    until(lambda: race.one("select _qwf.find_floors()") == 1)
+    until(lambda: race.one("select max(found_at) < qwf.now() - interval '1.1 s' from _qwf.floors"))
     assert [c.job for c in claim(worker, 10)] == [jobs[p] for p in (10, 15, 20, 30)]
     late.commit()
-    until(lambda: [c.job for c in claim(worker)] == [hidden])
+    until(lambda: tick(race) or [c.job for c in claim(worker)] == [hidden])
 
 
-def test_a_worker_with_a_loaded_model_starts_at_the_floor(race: Race, holder: Session) -> None:
+def test_what_comes_below_the_floor_comes_first(race: Race, worker: Session) -> None:
+    last = race.one(ENQUEUE)
+    (back,) = claim(worker)
+    assert back.job == last
+    later = race.one(ENQUEUE)
+    urgent = race.one(PRIORITY, 5)
+    until(lambda: race.one("select _qwf.find_floors()") == 1)
+    finish(worker, back, outcome="released")
+    ahead = race.one("select qwf.enqueue('t', queue => 'cpu', priority => 500)")
+    race.rows("select qwf.change_job(%s, run_next => true)", ahead)
+    assert [c.job for c in claim(worker, 10)] == [ahead, urgent, last, later]
+
+
+def test_a_worker_with_a_loaded_model_finds_its_jobs(race: Race, holder: Session) -> None:
     warm = race.session()
     model = '{"models": ["m"], "current_model": "m"}'
     box = race.one("select qwf.register_worker('box', 'cpu', %s)", model)
@@ -151,8 +121,7 @@ def test_a_worker_with_a_loaded_model_starts_at_the_floor(race: Race, holder: Se
     race.rows(f"{add} from generate_series(1, {BEHIND})", 20)
     for _ in range(BEHIND // 1000):
         finish(warm, *claim(warm, 1000, worker=box))
-    until(lambda: walked(warm, box, index="jobs_claim_lane") < LITTLE)
-    until(lambda: walked(warm, box) < LITTLE)
+    tick(race)
     jobs = {p: race.one(add, p) for p in (30, 20, 10)}
     plain = race.one(PRIORITY, 5)
     assert [c.job for c in claim(warm, 10, worker=box)] == [*(jobs[p] for p in (10, 20, 30)), plain]
@@ -161,7 +130,24 @@ def test_a_worker_with_a_loaded_model_starts_at_the_floor(race: Race, holder: Se
 def test_the_floor_is_forgotten_once_vacuum_has_been_there(
     race: Race, worker: Session, holder: Session
 ) -> None:
-    make_base(worker)
     holder.commit()
     race.rows("vacuum qwf.jobs")
-    until(lambda: claim(worker) or worker.one("select current_setting('qwf.floors')") == "")
+    until(
+        lambda: (
+            tick(race)
+            or race.one("select not exists (select from _qwf.floors where until > qwf.now())")
+        )
+    )
+
+
+def test_a_job_that_commits_while_a_floor_is_found_is_not_hidden(
+    race: Race, worker: Session
+) -> None:
+    late = race.session()
+    late.begin()
+    job = late.one(ENQUEUE)
+    other = race.one(ENQUEUE)
+    assert [c.job for c in claim(worker)] == [other]
+    until(lambda: race.one("select _qwf.find_floors()") == 1)
+    late.commit()
+    assert [c.job for c in claim(worker)] == [job]

@@ -29,7 +29,7 @@ PRIVATE = [
     "select setval('qwf.last_tick', 1)",
     "select from _qwf.locks for no key update",
     "select from _qwf.hash_locks for update",
-    "select key from _qwf.secret",
+    "insert into _qwf.floors values ('cpu', now(), now(), '{}')",
     "create table qwf.mine ()",
     "create function qwf.mine() returns int language sql as 'select 1'",
 ]

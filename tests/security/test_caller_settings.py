@@ -59,15 +59,9 @@ SETTINGS = {
     "short_lock_timeout": """
         set lock_timeout = '1ms'; set synchronous_commit = off; set statement_timeout = '30s'""",
     "nonsense_in_hints": """
-        set qwf.floors = 'junk'; set qwf.rests = '[1'; set qwf.put_off = '1 0 cpu';
-        set qwf.acting_for = 'ada'""",
+        set qwf.put_off = '1 0 cpu'; set qwf.turn_1 = '[1'; set qwf.acting_for = 'ada'""",
     "foreign_hints": """
-        select set_config('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
-          'until', clock_timestamp() + interval '0.9 s', 'bands', jsonb_build_array(
-            jsonb_build_object('priority', 100, 'position', 9223372036854775807,
-              'base', 9223372036854775807)),
-          'base_until', clock_timestamp() + interval '59 s'))::text, false),
-          set_config('qwf.acting_for', repeat(chr(27) || '[2J', 1000000), false)""",
+        select set_config('qwf.acting_for', repeat(chr(27) || '[2J', 1000000), false)""",
 }
 
 
@@ -179,32 +173,3 @@ def test_a_setting_of_the_caller_changes_nothing(
         session.execute(settings)
         life = live(session)
     assert life == expected
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "'junk'",
-        "jsonb_build_object('reclaimed', clock_timestamp() + interval '9 s')::text",
-        "repeat('0', 64) || jsonb_build_object('reclaimed', clock_timestamp() + interval '9 s')",
-    ],
-)
-def test_a_setting_of_the_caller_keeps_no_tick_from_reclaiming(db: Session, value: str) -> None:
-    db.execute("select qwf.enqueue('t', queue => 'cpu')")
-    db.execute("select * from qwf.claim('cpu', 'gone')")
-    db.execute("update qwf.jobs set lease_expires_at = now() - interval '1 min'")
-    db.execute(f"select set_config('qwf.rests', {value}, false)")
-    report = db.execute("select qwf.tick()").fetchone()
-    assert report is not None
-    assert (report[0].get("errors"), report[0]["reclaimed"]) == (None, 1)
-
-
-def test_hints_of_a_session_count_under_the_name_they_were_written_for(db: Session) -> None:
-    hints = Jsonb({"reclaimed": "2030-01-01"})
-    read = "select _qwf.read_hints(%s)"
-    db.execute("select _qwf.write_hints('qwf.rests', %s)", [hints])
-    assert db.execute(read, ["qwf.rests"]).fetchone() == (hints.obj,)
-    db.execute("select set_config('qwf.floors', current_setting('qwf.rests'), false)")
-    assert db.execute(read, ["qwf.floors"]).fetchone() == ({},)
-    db.execute("select _qwf.write_hints('qwf.rests', '{}')")
-    assert db.execute("select current_setting('qwf.rests')").fetchone() == ("",)

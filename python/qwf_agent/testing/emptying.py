@@ -11,7 +11,7 @@ from qwf_agent.testing.databases import is_for_tests
 KEPT = (
     "qwf.instance", "qwf.settings", "qwf.queues", "qwf.limits", "qwf.limit_slots",
     "qwf.limit_starts", "qwf.schedules", "qwf.pipelines", "qwf.workflows", "qwf.graphs",
-    "qwf.graph_nodes", "qwf.graph_edges", "_qwf.locks", "_qwf.hash_locks", "_qwf.secret",
+    "qwf.graph_nodes", "qwf.graph_edges", "_qwf.locks", "_qwf.hash_locks", "_qwf.rests",
     "_qwf.event_numbers", "_qwf.judged", "qwf.alerts",
 )  # fmt: skip
 NO_NUMBERS = """

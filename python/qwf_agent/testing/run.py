@@ -216,9 +216,7 @@ class _Worker:
         return Limits(given["max_value_bytes"], given["max_error_bytes"], given["max_log_bytes"])
 
     def _claim(self) -> DictRow | None:
-        """A job of any queue. Where the last claim began its search is forgotten: that lapses with
-        time, and the clock may stand still."""
-        self._conn.execute("select set_config('qwf.floors', '', false)")
+        """A job of any queue."""
         for queue, worker in self._workers.items():
             claim = "select * from qwf.claim(%s, %s)"
             row = self._conn.execute(claim, [queue, worker]).fetchone()

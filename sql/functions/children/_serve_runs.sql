@@ -52,7 +52,7 @@ begin
       (select true from qwf.jobs j
         where _qwf.line_of(j) = q.name and j.limit_place is not null
           and j.status in ('queued', 'running') limit 1),
-      false, null
+      false, false, null
       into v_terms
     from qwf.queues q where q.name = 'qwf.runs';
     exit when v_terms.closed;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/claim/_pick_special
 -- Purpose: Picks the jobs of a claim that needs more than the ordinary walk: limits, placement
---   pack, light jobs only, a loaded model, an overflow worker, a session with a floor.
+--   pack, light jobs only, a loaded model, an overflow worker, a queue with a floor.
 -- Guarantees: Locks the permits of limits before the jobs. jobs is empty if the claim leaves the
 --   queue to a better worker, or if all its slots are taken; then room is 0. At most p_startable
 --   (null: 1) of the jobs have a limit with a rate.
@@ -40,7 +40,7 @@ begin
     v_permits := _qwf.lock_wanted_permits(
       p_queue, v_worker, p_now, v_pick.room, p_light_only, v_startable);
   end if;
-  if not p_terms.keyed or v_permits <> '{}' or exists (
+  if p_terms.keyed is not true or p_terms.crowded or v_permits <> '{}' or exists (
     select from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
   then

@@ -25,13 +25,12 @@ begin
   if p_found = p_asked or p_pick.capped or p_found = p_pick.room then
     return;
   end if;
-  if current_setting('qwf.floors', true) <> ''
-      and _qwf.read_hints('qwf.floors') ? _qwf.floor_key(p_queue, p_worker.id)
+  if exists (select from _qwf.floors f where f.queue = p_queue and f.until > p_now)
     or not exists (
       select from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
   then
-    return;  -- no job is left, or the walk would pass claimed ones: see _keep_floor
+    return;  -- no job is left, or the walk would pass claimed ones: see _find_floors
   end if;
   perform pg_notify(qwf.wake_channel(chosen.worker), p_queue)
   from (

@@ -42,7 +42,7 @@ declare
   v_now timestamptz := qwf.now();
   v_terms _qwf.claim_terms; v_worker qwf.workers;
   v_jobs _qwf.picked[];
-  v_special _qwf.special_pick; v_walked bigint;
+  v_special _qwf.special_pick;
   v_secret bytea := uuid_send(gen_random_uuid());
   v_nodal boolean; v_rare boolean; v_nodes _qwf.nodes_read;
 begin
@@ -56,7 +56,9 @@ begin
     (select true from qwf.jobs j
       where _qwf.line_of(j) = q.name and j.limit_place is not null
         and j.status in ('queued', 'running') limit 1),
-    (select true from qwf.sleepers z where z.queue = q.name limit 1), w
+    (select true from qwf.sleepers z where z.queue = q.name limit 1),
+    (select f.until > v_now from _qwf.floors f where f.queue = q.name
+      and f.found_at < v_now - interval '1 s' order by f.found_at desc limit 1), w
     into v_terms
   from qwf.queues q left join qwf.workers w on w.id = claim.worker
   where q.name = claim.queue and q.name <> 'qwf.runs';
@@ -71,14 +73,13 @@ begin
   v_worker := v_terms.worker;
   if v_terms.packed or v_terms.max_running is not null or v_terms.limited or v_terms.keyed
     or claim.light_only or v_worker.current_model is not null or v_worker.rank < 0
-    or current_setting('qwf.floors', true) <> ''
+    or v_terms.crowded
   then
     v_special := _qwf.pick_special(
       claim.queue, v_terms, v_now, claim.max_jobs, claim.light_only, claim.startable);
     if v_special.room = 0 then return; end if;
     v_jobs := v_special.jobs;
   else
-    v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
     v_jobs := array(
       select (j.ctid, j.id, j.run_id, null, null,
         j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
@@ -88,9 +89,6 @@ begin
         and _qwf.fits(j, v_worker, v_now)
       order by j.run_next desc, j.priority, j.position
       limit claim.max_jobs for no key update skip locked);
-    if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
-      perform _qwf.keep_floor(claim.queue, v_worker);
-    end if;
   end if;
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
   v_nodal := v_jobs[1].run_id is not null; v_rare := v_jobs[1].rare;

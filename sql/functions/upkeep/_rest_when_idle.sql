@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/upkeep/_rest_when_idle
 -- Purpose: Runs one part of the tick, and rests it when it scanned much and found nothing: while
 --   somebody holds a snapshot, vacuum leaves all past entries in the index.
--- Guarantees: If the part reads more than 10,000 entries and finds nothing, this session skips it
---   for twenty times as long as it took, ten seconds at most.
+-- Guarantees: If the part reads more than 10,000 entries and finds nothing, ticks skip it for
+--   twenty times as long as it took, ten seconds at most.
 -- Called by: _tick_part.
 
 begin;
@@ -20,8 +20,7 @@ declare
       qwf.signals_keep_until}' end;
   v_began timestamptz := qwf.now();
   v_walked bigint := (select sum(_qwf.index_entries_walked(i)) from unnest(v_indexes) i);
-  v_rests jsonb := _qwf.read_hints('qwf.rests');
-  v_until timestamptz := v_rests ->> p_part;
+  v_until timestamptz := (select r.until from _qwf.rests r where r.part = p_part);
   v_count int;
 begin
   if v_until between v_began and v_began + interval '10 s' then
@@ -38,9 +37,9 @@ begin
   then
     v_until := qwf.now() + least(20 * (qwf.now() - v_began), '10 s');
   end if;
-  if v_until is not null or v_rests ? p_part then
-    perform _qwf.write_hints(
-      'qwf.rests', jsonb_set(v_rests, array[p_part], coalesce(to_jsonb(v_until), 'null')));
+  if v_until is not null then
+    update _qwf.rests r set until = v_until
+    where r.ctid = (select f.ctid from _qwf.rests f where f.part = p_part for update skip locked);
   end if;
   return v_count;
 end $$;

@@ -25,7 +25,7 @@ begin
     when 'overdue' then _qwf.fail_overdue_runs()
     when 'drained' then qwf.drain_outbox()
     when 'woken' then _qwf.rest_when_idle(p_part)
-    when 'forgotten' then _qwf.forget_sleepers() + _qwf.forget_keys()
+    when 'forgotten' then _qwf.forget_sleepers() + _qwf.forget_keys() + _qwf.find_floors()
     when 'rolled_up' then _qwf.roll_up_statistics()
     when 'recorded' then _qwf.record_minutes()
     when 'judged' then _qwf.judge()

@@ -3,7 +3,7 @@
 --   and not by the clock, because on a busy machine any statement can take milliseconds.
 -- Guarantees: Only differences within a transaction mean anything. Always 0 if track_counts is off,
 --   which autovacuum needs on as well.
--- Called by: _keep_floor, _pick_above, _pick_next, _pick_warm, _rest_when_idle, claim.
+-- Called by: _find_floors, _rest_when_idle.
 
 begin;
 

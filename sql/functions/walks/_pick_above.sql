@@ -4,30 +4,26 @@
 --   of the floor; then for each priority of the floor the jobs given back to the front (below
 --   position 0), and the others from the floor on, with the priorities up to the next one of the
 --   floor. The parts below the floor are nearly always empty, which a look without the filter shows
---   at a tenth of the cost. So it passes what was claimed since the floor was found. If that is
---   much, it moves the floor.
+--   at a tenth of the cost. So it passes what was claimed since the floor was found.
 -- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick_next.
 
 begin;
 
 create function _qwf.pick_above(
-  p_floor _qwf.floor, p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int,
+  p_bands _qwf.band[], p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int,
   p_light_only boolean, p_picked bigint[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_bands _qwf.band[] := p_floor.bands;
   v_band _qwf.band;
   v_beyond bigint;  -- the priority where a part ends
-  v_last bigint := pg_sequence_last_value('qwf.job_position');
-  v_walked bigint := _qwf.index_entries_walked('qwf.jobs_claim');
   v_jobs _qwf.picked[] := '{}';
 begin
-  for v_part in 0 .. 2 * cardinality(v_bands) + 1 loop
-    v_band := v_bands[v_part / 2];  -- of parts 0 and 1: null
+  for v_part in 0 .. 2 * cardinality(p_bands) + 1 loop
+    v_band := p_bands[v_part / 2];  -- of parts 0 and 1: null
     if v_part > 0 and v_part % 2 = 0 then
       continue when not exists (
         select from qwf.jobs j
@@ -46,7 +42,7 @@ begin
         limit p_count - cardinality(v_jobs)
         for no key update skip locked);
     else
-      v_beyond := case when v_part > 0 then v_bands[v_part / 2 + 1].priority end;
+      v_beyond := case when v_part > 0 then p_bands[v_part / 2 + 1].priority end;
       continue when v_part < 2 and not exists (
         select from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
@@ -70,10 +66,6 @@ begin
     end if;
     exit when cardinality(v_jobs) = p_count;
   end loop;
-  perform _qwf.advance_floor(
-    _qwf.floor_key(p_queue, p_worker.id), p_floor, v_jobs,
-    case when cardinality(v_jobs) < p_count then v_last end)
-  where _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 200 + cardinality(v_jobs);
   return v_jobs;
 end $$;
 

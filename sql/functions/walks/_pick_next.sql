@@ -2,7 +2,7 @@
 -- Purpose: Picks jobs in claim order: run_next, priority, first in, first out.
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
 --   Passes over the jobs that this claim has picked before: skip locked does not skip its own
---   locks. If the session keeps a floor (see _keep_floor), the walk starts there.
+--   locks. If the queue has a floor (_find_floors), the walk starts there.
 -- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick, _pick_newest, _wanted_permits.
 
@@ -16,16 +16,14 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_floor _qwf.floor;
-  v_jobs _qwf.picked[];
-  v_walked bigint;
+  v_floor _qwf.floors;
 begin
-  v_floor := _qwf.usable_floor(p_queue, p_worker);
-  if v_floor.until is not null then
-    return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_light_only, p_picked);
+  select f.* into v_floor from _qwf.floors f
+  where f.queue = p_queue and f.found_at < p_now - interval '1 s' order by f.found_at desc limit 1;
+  if v_floor.until > p_now then
+    return _qwf.pick_above(v_floor.bands, p_queue, p_worker, p_now, p_count, p_light_only, p_picked);
   end if;
-  v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
-  v_jobs := array(
+  return array(
     select (j.ctid, j.id, j.run_id, null, null,
       j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
       null, null)::_qwf.picked
@@ -36,10 +34,6 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
-  if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
-    perform _qwf.keep_floor(p_queue, p_worker);
-  end if;
-  return v_jobs;
 end $$;
 
 commit;

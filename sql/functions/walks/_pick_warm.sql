@@ -2,8 +2,6 @@
 -- Purpose: Picks jobs for a worker with a loaded model: first those with run_next, then those that
 --   need the model.
 -- Guarantees: Walks along jobs_claim, over the jobs with run_next only, and along jobs_claim_lane.
---   If the session keeps a floor (see _keep_floor), the second walk starts there: below it lies no
---   job without a limit that fits the worker.
 -- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick.
 
@@ -16,10 +14,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_floor _qwf.floor := _qwf.usable_floor(p_queue, p_worker);
   v_run_next _qwf.picked[];
   v_jobs _qwf.picked[];
-  v_walked bigint;
 begin
   v_run_next := array(
     select (j.ctid, j.id, j.run_id, null, null,
@@ -31,11 +27,6 @@ begin
     order by j.priority, j.position
     limit p_count
     for no key update skip locked);
-  if v_floor.until is not null then
-    return v_run_next || _qwf.pick_warm_above(
-      v_floor.bands, p_queue, p_worker, p_now, p_count - cardinality(v_run_next));
-  end if;
-  v_walked := _qwf.index_entries_walked('qwf.jobs_claim_lane');
   v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null,
       j.once or j.key_state = 'w' or j.expires_at is not null or j.begun is not null,
@@ -48,8 +39,6 @@ begin
     order by j.limit_by, j.priority, j.position
     limit p_count - cardinality(v_run_next)
     for no key update skip locked);
-  perform _qwf.keep_floor(p_queue, p_worker)
-  where _qwf.index_entries_walked('qwf.jobs_claim_lane') - v_walked > 1000 + cardinality(v_jobs);
   return v_run_next || v_jobs;
 end $$;
 

@@ -13,7 +13,7 @@ select is_empty($$
     'gi') m(clock)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and p.oid <> all (array[
-      'qwf.now', 'qwf.doctor', '_qwf.pick_next', '_qwf.keep_floor', '_qwf.metrics_of',
+      'qwf.now', 'qwf.doctor', '_qwf.pick_next', '_qwf.metrics_of',
       '_qwf.postgres_metrics']::regproc[])
 $$, 'functions take the time from qwf.now() alone');
 

@@ -14,15 +14,14 @@ from generate_series(1, 10001);
 select is(qwf.tick() -> 'reclaimed', '0', 'a part that scanned much and found nothing');
 update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s'
 where id = (select min(id) from qwf.jobs);
-select is((_qwf.read_hints('qwf.rests') ->> 'reclaimed')::timestamptz, qwf.now(),
+select is((select until from _qwf.rests where part = 'reclaimed'), qwf.now(),
   'rests for as long as it may: here no time has passed');
-select _qwf.write_hints('qwf.rests',
-  jsonb_build_object('reclaimed', qwf.now() + interval '9 s'));
+update _qwf.rests set until = qwf.now() + interval '9 s' where part = 'reclaimed';
 select is(qwf.tick() -> 'reclaimed', '0', 'while it rests it does nothing');
-select is(_qwf.read_hints('qwf.rests') ? 'woken', false, 'others do not rest');
+select is((select until from _qwf.rests where part = 'woken'), '-infinity', 'others do not rest');
 select set_config('my.at', '10 s', false);
 select is(qwf.tick() -> 'reclaimed', '1', 'then it runs again');
-select is(_qwf.read_hints('qwf.rests') ->> 'reclaimed', null,
+select is((select until > qwf.now() from _qwf.rests where part = 'reclaimed'), false,
   'and goes on as long as it finds something');
 
 select * from finish();

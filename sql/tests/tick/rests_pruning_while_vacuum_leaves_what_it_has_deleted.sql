@@ -13,9 +13,9 @@ insert into qwf.jobs (task, queue, status, position, created_at, finished_at)
 values ('t', 'cpu', 'completed', 1, qwf.now() - interval '29 days', qwf.now() - interval '29 days');
 
 select is(qwf.tick() -> 'pruned', '0', 'nothing is old enough');
-select is((_qwf.read_hints('qwf.rests') ->> 'pruned')::timestamptz, qwf.now(),
+select is((select until from _qwf.rests where part = 'pruned'), qwf.now(),
   'and it rests for as long as it may: here no time has passed');
-select _qwf.write_hints('qwf.rests', jsonb_build_object('pruned', qwf.now() + interval '9 s'));
+update _qwf.rests set until = qwf.now() + interval '9 s' where part = 'pruned';
 update qwf.jobs set created_at = qwf.now() - interval '1 year',
   finished_at = qwf.now() - interval '1 year';
 select is(qwf.tick() -> 'pruned', '0', 'while it rests it does nothing');
