@@ -75,6 +75,7 @@ docs: $(VENV)/.test ## Regenerate the generated parts of docs/
 	@$(BIN)/python tools/include_examples.py
 	@$(BIN)/python tools/definition_tables.py
 	@$(BIN)/python tools/generate_sql_api.py
+	@$(BIN)/python tools/contents.py
 
 pictures: $(VENV)/.test ## Take the pictures of the page in docs/pictures again
 	@$(BIN)/python tools/pictures.py

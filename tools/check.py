@@ -1,7 +1,8 @@
 """Runs the tests of what changed, or the tests that are named.
 
-`make check` looks at what differs from the upstream branch (or from SINCE), committed or not.
-`make check ARGS=claim/is_first_in` runs files of sql/tests, `ARGS=tests/races` runs any tests.
+`make check` looks at what differs from the upstream branch (or from SINCE), committed or not: of
+sources in SQL, at the objects whose statements differ. `make check ARGS=claim/claim/is_first_in`
+runs files of sql/tests, `ARGS=tests/races` runs any tests.
 `make watch` starts a server that stays, and checks again whenever a file changes.
 """
 
@@ -16,8 +17,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from qwf_agent.migrate import objects
+
 ROOT = Path(__file__).resolve().parents[1]
 SQL = ROOT / "sql"
+SOURCES = ("schema", "functions", "views", "triggers")
 TESTS = ROOT / "tests"
 FEW = 5  # so many files or fewer are done before a second process has started its server
 POLL_S = 0.5
@@ -33,13 +37,35 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # what git compares a f
 def changed(since: str | None) -> list[str]:
     """Paths that differ from `since`, new files included. Without it: from the upstream branch, or
     from the last commit if the branch has none."""
+    there = _git("diff", "--name-only", "--no-renames", fork(since)).splitlines()
+    new = _git("ls-files", "--others", "--exclude-standard").splitlines()
+    return sorted({*there, *new})
+
+
+def fork(since: str | None) -> str:
+    """The commit from which changes count."""
     base = since or _git("rev-parse", "--verify", "--quiet", "@{upstream}").strip() or "HEAD"
     if since and not _git("rev-parse", "--verify", "--quiet", since):
         sys.exit(f"git knows no commit {since}: say SINCE=main, or leave it out")
-    fork = _git("merge-base", base, "HEAD").strip() or EMPTY_TREE
-    there = _git("diff", "--name-only", "--no-renames", fork).splitlines()
-    new = _git("ls-files", "--others", "--exclude-standard").splitlines()
-    return sorted({*there, *new})
+    return _git("merge-base", base, "HEAD").strip() or EMPTY_TREE
+
+
+def changed_objects(sources: Iterable[str], base: str | None) -> set[str]:
+    """The objects of these sources whose statements differ from those of a commit, wherever these
+    lay there; all of them without one."""
+    now: dict[str, str] = {}
+    before: dict[str, str] = {}
+    for path in sources:
+        file = ROOT / path
+        now |= _objects(file.read_text(encoding="utf-8") if file.is_file() else "")
+        before |= _objects(_git("show", f"{base}:{path}")) if base else {}
+    return {name for name in {*now, *before} if now.get(name) != before.get(name)}
+
+
+def _objects(text: str) -> dict[str, str]:
+    """The statements about each object, without the lines of comments."""
+    found = objects.objects(text)
+    return {name: re.sub(r"(?m)^\s*--.*\n?", "", text) for name, text in found.items()}
 
 
 def _git(*words: str) -> str:
@@ -51,9 +77,14 @@ def _git(*words: str) -> str:
 # Which tests are about it -------------------------------------------------------------------------
 
 
-def tests_of(paths: Iterable[str]) -> list[str]:
-    """Arguments for pytest: the tests that are about the files, each once."""
+def tests_of(paths: Iterable[str], base: str | None) -> list[str]:
+    """Arguments for pytest: the tests that are about the files, each once; about the objects of
+    sources that differ from those of a commit."""
+    paths = [*paths]
     found = {test: None for path in paths for test in _tests_of_one(path)}
+    sources = [path for path in paths if Path(path).parts[0] == "sql" and _kind(path) in SOURCES]
+    for name in sorted(changed_objects(sources, base)):
+        found |= dict.fromkeys(_tests_of_object(name))
     folders = [test for test in found if (ROOT / test).is_dir()]
     return [test for test in found if not any(test.startswith(f"{f}/") for f in folders)]
 
@@ -73,43 +104,79 @@ def _tests_of_one(path: str) -> Iterator[str]:
 
 
 def _of_sql(path: str) -> Iterator[str]:
-    kind, *rest = Path(path).parts[1:]
-    if kind == "tests":
-        yield from pgtap("/".join(rest)[:-4]) if rest[0] != "_support" else [PGTAP]
+    if _kind(path) == "tests":
+        rest = path.removeprefix("sql/tests/")
+        yield from [PGTAP] if rest.startswith("_support/") else pgtap(rest[:-4])
         return
     yield "tests/tree/test_static.py"
     yield from pgtap("_meta/")
-    folders = _folders(Path(path).stem)
-    if kind == "functions":
-        yield from (test for folder in folders for test in pgtap(f"{folder}/"))
-    elif rest:
-        yield from ("tests/engine/test_catalogue.py", PGTAP)
 
 
-def _folders(function: str) -> set[str]:
-    """The folder of tests of a function; if it has none, those of its nearest callers."""
+def _kind(path: str) -> str:
+    return Path(path).parts[1]
+
+
+def _tests_of_object(name: str) -> list[str]:
+    """The tests of a function; if it has none, those of its nearest callers. All tests of the
+    engine for what is not a function."""
+    kind, _, function = name.partition(" ")
+    if kind != "function":
+        return ["tests/engine/test_catalogue.py", PGTAP]
     seen, nearest = {function}, {function}
     while nearest:
-        tested = {name for name in nearest if (SQL / "tests" / name).is_dir()}
-        if tested:
-            return tested
+        if tests := [test for one in sorted(nearest) for test in _of_function(one)]:
+            return tests
         nearest = {name for name, used in _calls().items() if nearest & used} - seen
         seen |= nearest
-    return set()
+    return []
+
+
+def _of_function(function: str) -> list[str]:
+    """The tests in the folder of its subject that are named after it, or that call it. Those of the
+    function that gives the subject its name are named after no other."""
+    folder, name = _subjects().get(function), function.partition(".")[2]
+    if folder is None:
+        return []
+    others = tuple(
+        f"{one.partition('.')[2]}_"
+        for one, there in _subjects().items()
+        if there == folder and one != function
+    )
+    calls = re.compile(rf"(?<!\w){re.escape(function)}\(")
+    return [
+        _node(f"{folder}/{file.stem}")
+        for file in sorted((SQL / "tests" / folder).glob("*.sql"))
+        if file.name.startswith(f"{name}_")
+        or (folder.endswith(f"/{name}") and not file.name.startswith(others))
+        or calls.search(file.read_text(encoding="utf-8"))
+    ]
+
+
+@cache
+def _sources() -> dict[Path, dict[str, str]]:
+    files = sorted((SQL / "functions").rglob("*.sql"))
+    return {file: objects.objects(file.read_text(encoding="utf-8")) for file in files}
+
+
+@cache
+def _subjects() -> dict[str, str]:
+    """The subject of each function: claim/claim of qwf.claim."""
+    return {
+        name.partition(" ")[2]: str(file.relative_to(SQL / "functions").with_suffix(""))
+        for file, found in _sources().items()
+        for name in found
+        if name.startswith("function ")
+    }
 
 
 @cache
 def _calls() -> dict[str, set[str]]:
-    """File names of the functions that each function calls."""
+    """The functions that each function calls."""
     return {
-        file.stem: {
-            f"_{name}" if schema else name
-            for schema, name in re.findall(
-                r"\b(_?)qwf\.(\w+)\(", file.read_text(encoding="utf-8").partition("\nbegin;\n")[2]
-            )
-        }
-        - {file.stem}
-        for file in (SQL / "functions").rglob("*.sql")
+        name.partition(" ")[2]: {*re.findall(r"\b(_?qwf\.\w+)\(", text)}
+        for found in _sources().values()
+        for name, text in found.items()
+        if name.startswith("function ")
     }
 
 
@@ -154,9 +221,13 @@ def _files(pattern: str) -> list[str]:
 
 def pgtap(start: str) -> list[str]:
     """Files of sql/tests whose names begin so, as pytest names them, on the newest server."""
+    names = sorted(str(p.relative_to(SQL / "tests"))[:-4] for p in SQL.glob("tests/**/*.sql"))
+    return [_node(name) for name in names if name.startswith(start)]
+
+
+def _node(name: str) -> str:
     server = "given" if os.environ.get("QWF_TEST_DSN") else "18"
-    names = sorted(str(p.relative_to(SQL / "tests"))[:-4] for p in SQL.glob("tests/*/*.sql"))
-    return [f"{PGTAP}::test_sql[{n}-{server}]" for n in names if n.startswith(start)]
+    return f"{PGTAP}::test_sql[{name}-{server}]"
 
 
 def named(words: Iterable[str]) -> list[str]:
@@ -176,7 +247,8 @@ def _named(word: str) -> list[str]:
 def check(words: list[str], since: str | None) -> int:
     """Lint, and run the tests that are named, or those of what changed; the worst exit code."""
     options = [word for word in words if word.startswith("-")]
-    wanted = named(words) if len(options) < len(words) else tests_of(changed(since)) + options
+    about = [] if len(options) < len(words) else tests_of(changed(since), fork(since))
+    wanted = named(words) if len(options) < len(words) else about + options
     code = subprocess.call([sys.executable, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT)
     if len(wanted) == len(options):
         print("no test is about what changed: name one with ARGS=…, or run them all with make test")
@@ -201,7 +273,8 @@ def watch(words: list[str], since: str | None) -> None:
         os.environ["QWF_TEST_DSN"] = server.dsn("watch_test")
         while True:
             before = _times()
-            _calls.cache_clear()
+            for read in (_sources, _subjects, _calls):
+                read.cache_clear()
             check(words, since)
             print("waiting for a change; Ctrl-C ends this", flush=True)
             while _times() == before:

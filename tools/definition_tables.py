@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "sql" / "definition.schema.json"
-FUNCTION = ROOT / "sql" / "functions" / "definitions" / "_definition_schema.sql"
+FUNCTION = ROOT / "sql" / "functions" / "definitions" / "schema.sql"
 EMBEDDED = re.compile(r"(return jsonb \$json\$\n).*?(\$json\$;\n)", re.DOTALL)
 # What the engine does not read.
 WORDS_ONLY = {"description", "default", "examples", "x-default", "x-errors", "x-misfit", "x-type"}

@@ -1,9 +1,8 @@
--- Deploy qwf:schema/alerts
--- Rules that say of which events somebody hears, what is wrong now, and the messages about it. Who
--- gets a message is the name of a receiver: its address is in the file of an agent, never here.
+-- Alert rules, the alerts that are open, and their messages.
 
-begin;
-
+-- Rules that say of which events somebody hears, what is wrong now, and the messages about it.
+-- Who gets a message is the name of a receiver: its address is in the file of an agent, never
+-- here.
 insert into qwf.queues (name) values ('qwf.alerts');
 
 create table qwf.alerts (
@@ -20,7 +19,9 @@ create table qwf.alerts (
   last_error text,
   last_error_at timestamptz
 );
+
 create index alerts_set on qwf.alerts (name) where notify is null;
+
 create index alerts_named on qwf.alerts (hour_began) where notify is not null;
 comment on table qwf.alerts is
   'Rules: which events open an alert, and who gets a message. set_alert() writes them.';
@@ -69,9 +70,13 @@ create table qwf.open_alerts (
   asked_run bigint generated always as (case when kind = 'question_asked' then run_id end) stored,
   unique (rule, key)
 ) with (fillfactor = 50);  -- what happens again changes no index, and finds room in its page
+
 create index open_alerts_due on qwf.open_alerts (due_at) where due_at is not null;
+
 create index open_alerts_open on qwf.open_alerts (rule, id) where closed_at is null;
+
 create index open_alerts_closed on qwf.open_alerts (closed_at) where closed_at is not null;
+
 create index open_alerts_asked on qwf.open_alerts (asked_run) where asked_run is not null;
 comment on table qwf.open_alerts is
   'Alerts, a row for each rule and subject: those that are open, and closed ones until '
@@ -120,13 +125,19 @@ create table qwf.alert_messages (
   sent_run bigint,
   created_at timestamptz not null
 );
+
 create index alert_messages_run on qwf.alert_messages (run_id) where run_id is not null;
+
 create index alert_messages_job on qwf.alert_messages (job_id) where job_id is not null;
+
 create index alert_messages_alert on qwf.alert_messages (alert_id, created_at)
   where alert_id is not null;
+
 create index alert_messages_rule on qwf.alert_messages (rule, created_at);
+
 create index alert_messages_receiver on qwf.alert_messages (receiver, created_at)
   where receiver is not null;
+
 create index alert_messages_age on qwf.alert_messages (created_at);
 comment on table qwf.alert_messages is 'The messages of alerts, and the job that delivers each.';
 comment on column qwf.alert_messages.id is 'Id of the message, the same in each try to deliver it.';
@@ -140,5 +151,3 @@ comment on column qwf.alert_messages.job_id is 'The job that it is about; null: 
 comment on column qwf.alert_messages.sent_job is 'The job that delivers it; null: a run does.';
 comment on column qwf.alert_messages.sent_run is 'The run that got it; null: a job delivers it.';
 comment on column qwf.alert_messages.created_at is 'When the rule made it.';
-
-commit;

@@ -1,9 +1,7 @@
--- Deploy qwf:schema/events
--- Events: the rows behind view qwf.events, and the numbers they get. Private, so that nobody
--- but the engine writes, numbers or locks them.
+-- The log of events, and the numbers that give it one order.
 
-begin;
-
+-- Events: the rows behind view qwf.events, and the numbers they get. Private, so that nobody but
+-- the engine writes, numbers or locks them.
 create table _qwf.event_log (
   id bigint generated always as identity primary key,
   seq bigint,
@@ -28,10 +26,15 @@ create table _qwf.event_log (
     case when current_setting('qwf.acting_for', true) <> '' then _qwf.acting_for() end,
   detail jsonb not null default '{}'
 );
+
 create unique index event_log_seq on _qwf.event_log (seq) where seq is not null;
+
 create index event_log_new on _qwf.event_log (id) where seq is null;
+
 create index event_log_job on _qwf.event_log (job_id, id) where job_id is not null;
+
 create index event_log_run on _qwf.event_log (run_id, job_id, id) where run_id is not null;
+
 create index event_log_acts on _qwf.event_log (id) where kind in (
   'settings_changed', 'queue_changed', 'limit_changed', 'schedule_changed', 'definition_changed',
   'schema_changed', 'worker_off', 'worker_on', 'worker_server', 'worker_model', 'worker_stopped',
@@ -84,5 +87,3 @@ comment on column _qwf.event_numbers.floor_id is
 comment on column _qwf.event_numbers.mark_id is 'The last id at looked_at: the next floor.';
 comment on column _qwf.event_numbers.looked_at is
   'When all events were last looked at, not only those from the floor on.';
-
-commit;

@@ -1,15 +1,21 @@
--- Deploy qwf:schema/jobs
--- One unit of work: a node of a run, or standalone. It has no foreign keys: each insert would take
--- a key-share lock on a run or queue row, so that producers write shared rows (docs/adr/0003).
--- check_invariants() checks the references instead. It has no CHECKs either: every claim and every
--- finish would read and compile them (docs/adr/0013).
--- The lease is in no index, so that renewing it is a heap-only update.
--- An update compares the old and the new value of each indexed column. Postgres finds a column
--- fastest if only columns of fixed size that are never null lie before it, so these come first,
--- then what a claimed job has, then what few jobs have.
+-- Jobs, one row for each unit of work. A claim writes to such a row, and so does a report; their
+-- indexes are the order of claims.
 
-begin;
+create type qwf.job_status as enum (
+  'blocked', 'scheduled', 'queued', 'running', 'awaiting_input',
+  'completed', 'failed', 'cancelled', 'skipped');
+comment on type qwf.job_status is
+  'State of a job; completed, failed, cancelled and skipped are terminal. The transitions are '
+  'drawn in docs/concepts.md.';
 
+-- One unit of work: a node of a run, or standalone. It has no foreign keys: each insert would
+-- take a key-share lock on a run or queue row, so that producers write shared rows
+-- (docs/adr/0003). check_invariants() checks the references instead. It has no CHECKs either:
+-- every claim and every finish would read and compile them (docs/adr/0013). The lease is in no
+-- index, so that renewing it is a heap-only update. An update compares the old and the new value
+-- of each indexed column. Postgres finds a column fastest if only columns of fixed size that are
+-- never null lie before it, so these come first, then what a claimed job has, then what few jobs
+-- have.
 create sequence qwf.job_position;
 comment on sequence qwf.job_position is 'Order of becoming queued: FIFO within a priority.';
 
@@ -81,11 +87,13 @@ create table qwf.jobs (
 -- The order of this index is the claim order; it holds only queued jobs.
 create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
   where status = 'queued' and limit_by is null;
+
 -- Shorter walks in the same order: of one limit, or of one model without a limit.
 create index jobs_claim_lane on qwf.jobs (
     queue, limit_by, coalesce(limit_by, required_model), run_next desc, priority, position)
   where status = 'queued' and (limit_by is not null and limit_place is null
     or limit_by is null and required_model is not null);
+
 -- Of limits that count by key, two things in one index. The queued jobs are the line: of a queue,
 -- in bands (run_next, priority), key by key, of a key in claim order. The running jobs are the
 -- count: of a key, in the order in which they were claimed.
@@ -95,16 +103,20 @@ create index jobs_keyed on qwf.jobs (
       then priority - case when run_next then 4294967296 else 0 end end),
     limit_place, position)
   where limit_place is not null and status in ('queued', 'running');
+
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
+
 -- A scheduled job has no finished_at: its part is in the order of run_at.
 create index jobs_due_or_failed on qwf.jobs (status, finished_at, run_at)
   where status in ('scheduled', 'failed');
+
 create unique index jobs_elements on qwf.jobs (parent_id, element) where parent_id is not null;
+
 create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not null;
+
 -- At most one job of a key waits, and at most one has started.
 create unique index jobs_key on qwf.jobs (project, task, key, (key_state = 's'))
   where key is not null and (once or status in ('scheduled', 'queued', 'running'));
-
 comment on table qwf.jobs is
   'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
 comment on column qwf.jobs.id is 'Job id; grows with time.';
@@ -202,5 +214,3 @@ comment on column qwf.jobs.created_at is 'When it was enqueued.';
 comment on column qwf.jobs.queued_at is 'When it last became claimable.';
 comment on column qwf.jobs.started_at is 'When it was first claimed.';
 comment on column qwf.jobs.finished_at is 'When it became terminal.';
-
-commit;

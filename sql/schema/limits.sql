@@ -1,10 +1,8 @@
--- Deploy qwf:schema/limits
+-- Named limits with their slots, starts, holds and keys, and the turns that keys take.
+
 -- Named limits on how many jobs run at once, and on how many start in a period. A slot is a row,
--- and so is a start: a claim locks free ones with SKIP LOCKED. So those of uncommitted claims count
--- without counting, and nobody waits.
-
-begin;
-
+-- and so is a start: a claim locks free ones with SKIP LOCKED. So those of uncommitted claims
+-- count without counting, and nobody waits.
 create table qwf.limits (
   name text primary key check (octet_length(name) between 1 and 500),
   max_running int not null check (max_running between 1 and 10000),
@@ -37,7 +35,9 @@ create table qwf.limit_slots (
   job_id bigint,
   primary key (limit_name, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
 create index limit_slots_free on qwf.limit_slots (limit_name, slot) where job_id is null;
+
 create index limit_slots_job on qwf.limit_slots (job_id) where job_id is not null;
 comment on table qwf.limit_slots is 'A slot of a limit: free, or held by one running job.';
 comment on column qwf.limit_slots.limit_name is 'The limit.';
@@ -51,6 +51,7 @@ create table qwf.limit_starts (
   used_at timestamptz not null default '-infinity',
   primary key (limit_name, place)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+
 create index limit_starts_used on qwf.limit_starts (limit_name, used_at);
 comment on table qwf.limit_starts is
   'A start that a limit with a rate allows: it may be used once in a period.';
@@ -83,7 +84,9 @@ create table qwf.limit_keys (
   opens_at timestamptz not null,
   ends_at timestamptz not null
 ) with (fillfactor = 50);
+
 create index limit_keys_opening on qwf.limit_keys (opens_at);
+
 create index limit_keys_ending on qwf.limit_keys (ends_at);
 comment on table qwf.limit_keys is
   'The last starts of a key, of a limit that counts by key and has a rate. Written under the lock '
@@ -95,4 +98,73 @@ comment on column qwf.limit_keys.opens_at is
   'When its next job may start; in the past: it may start now.';
 comment on column qwf.limit_keys.ends_at is 'When none of these starts counts any more.';
 
-commit;
+-- Where the turns of keys are, kept in sequences: every session can read and write a sequence
+-- without a row, a lock or a transaction. See _turn_owner.
+create sequence _qwf.turn_owner_0 minvalue 0 start 0;
+comment on sequence _qwf.turn_owner_0 is
+  'Whose turns turn_place_0 keeps, and when it was last asked for: 31 bits of a hash, then the '
+  'minute since 1970. The other numbers are the same for others.';
+
+create sequence _qwf.turn_place_0 minvalue -9223372036854775808 start 0;
+comment on sequence _qwf.turn_place_0 is
+  'Place of the key that was served last in the line of a queue; only a hint.';
+
+create sequence _qwf.turn_owner_1 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_1 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_2 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_2 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_3 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_3 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_4 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_4 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_5 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_5 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_6 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_6 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_7 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_7 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_8 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_8 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_9 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_9 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_10 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_10 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_11 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_11 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_12 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_12 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_13 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_13 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_14 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_14 minvalue -9223372036854775808 start 0;
+
+create sequence _qwf.turn_owner_15 minvalue 0 start 0;
+
+create sequence _qwf.turn_place_15 minvalue -9223372036854775808 start 0;

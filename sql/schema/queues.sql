@@ -1,8 +1,6 @@
--- Deploy qwf:schema/queues
+-- Queues with the settings that their jobs inherit, and tasks held back because they crash.
+
 -- Queues that workers can serve, the settings that a queue gives its jobs, and tasks that crash.
-
-begin;
-
 create table qwf.queues (
   name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
   paused boolean not null default false,
@@ -23,7 +21,6 @@ insert into qwf.queues (name, placement, timeout) values
   ('cpu', 'spread', null), ('llm', 'pack', null), ('default', 'spread', null),
   ('gpu', 'spread', '366 days'),  -- no limit: watchdogs of the card end what hangs, and not renders
   ('qwf.runs', 'spread', null);  -- the engine serves it: runs that wait in line
-
 comment on table qwf.queues is
   'Queues that workers can serve; cpu, gpu, llm and default exist from the start, and so does '
   'qwf.runs, which the engine serves.';
@@ -82,5 +79,3 @@ comment on column qwf.held_tasks.until is
 comment on column qwf.held_tasks.holds is 'How often in a row it has been held back.';
 comment on column qwf.held_tasks.trial_job is 'The job that runs alone after that; null: none yet.';
 comment on column qwf.held_tasks.trial_attempt is 'Its attempt.';
-
-commit;

@@ -1,9 +1,13 @@
--- Deploy qwf:schema/runs
+-- Runs, and the outbox of events still to be applied to them.
+
+create type qwf.run_status as enum (
+  'queued', 'running', 'awaiting_input', 'completed', 'failed', 'cancelled');
+comment on type qwf.run_status is
+  'State of a run; awaiting_input: it waits only for people. completed, failed and cancelled are '
+  'terminal.';
+
 -- One execution of a workflow. Only the functions that apply events write its counters, and only
 -- under its row lock.
-
-begin;
-
 create table qwf.runs (
   id bigint generated always as identity primary key,
   graph_id bigint not null,
@@ -42,13 +46,16 @@ create table qwf.runs (
 
 create unique index runs_key on qwf.runs (project, workflow, key)
   where key is not null and (once or status in ('queued', 'running', 'awaiting_input'));
+
 create index runs_deadline on qwf.runs (deadline_at)
   where deadline_at is not null and ending is null
     and status in ('queued', 'running', 'awaiting_input');
-create index runs_finished on qwf.runs (finished_at) where finished_at is not null;
-create index runs_parent on qwf.runs (parent_id, id) where parent_id is not null;
-create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
 
+create index runs_finished on qwf.runs (finished_at) where finished_at is not null;
+
+create index runs_parent on qwf.runs (parent_id, id) where parent_id is not null;
+
+create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
 comment on table qwf.runs is 'One execution of a workflow.';
 comment on column qwf.runs.id is 'Run id; grows with time.';
 comment on column qwf.runs.graph_id is
@@ -101,4 +108,34 @@ comment on column qwf.runs.parent_attempt is
   'Attempt of that job that it serves; null: it waits in line for the first one.';
 comment on column qwf.runs.depth is 'How many runs are above it; 0: none.';
 
-commit;
+-- Consequences still to be applied to a run, each written in the transaction of the change that
+-- caused it.
+create table qwf.outbox (
+  id bigint generated always as identity primary key,
+  run_id bigint not null,
+  job_id bigint,
+  kind text not null check (kind in (
+    'completed', 'failed', 'cancelled', 'requeued', 'asked', 'ready', 'stop')),
+  tries int not null default 0,
+  next_try_at timestamptz,
+  error text,
+  poisoned_at timestamptz,
+  created_at timestamptz not null default clock_timestamp()
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+create index outbox_run on qwf.outbox (run_id, id);
+
+create index outbox_due on qwf.outbox (id) where poisoned_at is null;
+comment on table qwf.outbox is
+  'Events that drain_outbox() still has to apply to runs; deleted when applied.';
+comment on column qwf.outbox.id is 'Grows in order of writing.';
+comment on column qwf.outbox.run_id is 'Run to apply it to.';
+comment on column qwf.outbox.job_id is 'Node it is about; null for stop.';
+comment on column qwf.outbox.kind is
+  'completed, failed, cancelled: how the node ended. requeued: it is queued again. asked: it waits '
+  'for a person. ready: open it. stop: cancel the remaining nodes.';
+comment on column qwf.outbox.tries is 'How often applying it failed.';
+comment on column qwf.outbox.next_try_at is 'Not tried before this time; null: at once.';
+comment on column qwf.outbox.error is 'Why the last try failed.';
+comment on column qwf.outbox.poisoned_at is 'When it was given up; its run failed with the reason.';
+comment on column qwf.outbox.created_at is 'When it was written.';

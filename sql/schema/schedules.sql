@@ -1,10 +1,8 @@
--- Deploy qwf:schema/schedules
--- Schedules: what is enqueued repeatedly, and when. The next time is in the row, so that only the
--- session that holds the lock of the row fires the schedule. Each time that has come leaves a row
--- of firings, which says what came of it; it outlives its schedule.
+-- Schedules and their firings.
 
-begin;
-
+-- Schedules: what is enqueued repeatedly, and when. The next time is in the row, so that only
+-- the session that holds the lock of the row fires the schedule. Each time that has come leaves
+-- a row of firings, which says what came of it; it outlives its schedule.
 create table qwf.schedules (
   name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}([.]backfill[.][0-9]+)?$'),
   task text,
@@ -52,8 +50,8 @@ create table qwf.schedules (
     and (resume_at is null or (backfill_of is not null and not enabled))),
   constraint schedules_enabled check (enabled = (next_at is not null))
 );
-create index schedules_due on qwf.schedules (next_at) where next_at is not null;
 
+create index schedules_due on qwf.schedules (next_at) where next_at is not null;
 comment on table qwf.schedules is
   'A schedule: what is enqueued, when, and how missed times are handled.';
 comment on column qwf.schedules.name is
@@ -143,18 +141,25 @@ create table qwf.firings (
       else error is not null and num_nonnulls(reason, job_id, run_id, result) = 0 end),
   constraint firings_result check ((result is null) = (ended_at is null))
 );
+
 create index firings_schedule on qwf.firings (schedule, id);
+
 create index firings_of_schedule on qwf.firings ((coalesce(backfill_of, schedule)), id);
+
 create index firings_due on qwf.firings ((coalesce(backfill_of, schedule)), due_at)
   where outcome = 'fired';
+
 create index firings_open on qwf.firings (id) where outcome = 'fired' and result is null;
+
 create index firings_open_of_schedule on qwf.firings (schedule)
   where outcome = 'fired' and result is null;
+
 create index firings_completed on qwf.firings ((coalesce(backfill_of, schedule)), ended_at)
   where result = 'completed';
-create index firings_job on qwf.firings (job_id) where job_id is not null;
-create index firings_run on qwf.firings (run_id) where run_id is not null;
 
+create index firings_job on qwf.firings (job_id) where job_id is not null;
+
+create index firings_run on qwf.firings (run_id) where run_id is not null;
 comment on table qwf.firings is
   'The times of schedules, and what each of them led to. Kept as long as the retention; of a '
   'schedule that exists, the last 100 are kept longer.';
@@ -184,22 +189,3 @@ comment on column qwf.firings.result is
 comment on column qwf.firings.ended_at is 'When that job or run ended; null as result is.';
 comment on column qwf.firings.reopened is
   'True: that job or run was retried after its end. It does not count for the bound of a backfill.';
-
-create type _qwf.cron_field as (numbers int[], problem text);
-comment on type _qwf.cron_field is
-  'A field of a cron expression: the numbers it names, or what is wrong with it.';
-
-create type _qwf.cron as (
-  minutes int[], hours int[], days int[], months int[], weekdays int[], either_day boolean,
-  repeats boolean, problems _qwf.problem[]);
-comment on type _qwf.cron is
-  'A parsed cron expression. either_day: a day must match only one of the two day fields. '
-  'repeats: a local time that occurs twice counts twice.';
-
-create type _qwf.firing_end as (result text, ended_at timestamptz);
-comment on type _qwf.firing_end is 'How the job or run of a firing has ended, and when.';
-
-create type _qwf.fired as (job_id bigint, run_id bigint, error text);
-comment on type _qwf.fired is 'The work that a schedule enqueued, or why enqueuing failed.';
-
-commit;

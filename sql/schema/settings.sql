@@ -1,9 +1,7 @@
--- Deploy qwf:schema/settings
+-- The settings of the engine, with their defaults, and the identity of the database.
+
 -- The defaults of the engine, in one row. A queue may override them, then a node or job, then a
 -- call.
-
-begin;
-
 create table qwf.settings (
   singleton boolean primary key default true check (singleton),
   lease interval not null default '30 s' check (lease between '1 s' and '1 day'),
@@ -58,7 +56,6 @@ create table qwf.settings (
     and '' <> all (secret_keys) and length(array_to_string(secret_keys, ',')) <= 5000)
 );
 insert into qwf.settings default values;
-
 comment on table qwf.settings is
   'Engine-wide defaults, exactly one row; change them with change_settings().';
 comment on column qwf.settings.singleton is 'Always true: there is one row.';
@@ -129,4 +126,20 @@ comment on column qwf.settings.retention is 'How long terminal runs and jobs are
 comment on column qwf.settings.events_keep is
   'How long events are kept, whatever they are about: see view events.';
 
-commit;
+-- Which database this is, and which of its lives: one row. It is data, so a dump keeps it.
+create table qwf.instance (
+  single boolean primary key default true check (single),
+  id uuid not null default gen_random_uuid(),
+  generation int not null default 1 check (generation >= 1),
+  began_at timestamptz not null default clock_timestamp()
+);
+insert into qwf.instance default values;
+comment on table qwf.instance is
+  'Which database this is, exactly one row. Agents mark their folders with it, so that no job gets '
+  'the files of another database, or of jobs that a restored backup does not know.';
+comment on column qwf.instance.single is 'Always true: there is one row.';
+comment on column qwf.instance.id is
+  'Drawn when the schema is deployed. A dump keeps it; begin_generation() gives a copy another.';
+comment on column qwf.instance.generation is
+  '1, and one more each time the database was restored from a backup; see begin_generation().';
+comment on column qwf.instance.began_at is 'When the generation began.';

@@ -42,7 +42,7 @@ def test_a_healthy_database_has_no_problem(on_db: Cli, db: Db) -> None:
     assert [one["check"] for one in json.loads(result.stdout)] == list(checks.NAMES)
 
 
-# sql/tests/doctor plants the others.
+# sql/tests/health/doctor plants the others.
 CALL = "select qwf.enqueue('t', queue => 'cpu')"
 FAULTS: dict[str, tuple[list[str], str, str, str]] = {
     "a function was replaced": (

@@ -24,8 +24,8 @@ def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
         return result.exit_code, result.stdout
 
     assert migrate("status")[0] == 1
-    code, said = migrate("deploy", "--dry-run", "--to", "schema/roles")
-    assert (code, said) == (1, "+ schema/qwf\n+ schema/roles\n2 changes to deploy\n")
+    code, said = migrate("deploy", "--dry-run", "--to", "schema/who")
+    assert (code, said) == (1, "+ schema/schemas\n+ schema/who\n2 changes to deploy\n")
     code, said = migrate("deploy")
     assert code == 0
     assert "changes deployed" in said
@@ -92,7 +92,7 @@ def test_revert_names_what_uses_the_engine_and_reverts_nothing(qwf: Cli, dsn: st
         with pytest.raises(migrations.MigrateError, match=r"view qwf\.mine"):
             migrations.revert(dsn)
         partly = qwf(
-            "migrate", "revert", "--yes", "--to", "views/queues/queue_overview", "--dsn", dsn
+            "migrate", "revert", "--yes", "--to", "functions/metrics/figures", "--dsn", dsn
         )
         assert partly.exit_code == 0, "nobody uses what comes after it"
         conn.execute("drop schema shop cascade; drop view qwf.mine")

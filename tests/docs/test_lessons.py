@@ -15,7 +15,7 @@ ROWS = [
     for line in (ROOT / "docs" / "lessons.md").read_text(encoding="utf-8").splitlines()
     if line.startswith("| ") and not line.startswith(("| | ", "| what "))
 ]
-NAME = re.compile(r"`([\w/.]+\.py::\w+|_?[a-z]\w*/\w+)`")
+NAME = re.compile(r"`([\w/.]+\.py::\w+|_?[a-z]\w*(?:/\w+)+)`")
 
 
 def test_every_lesson_is_answered() -> None:

@@ -42,8 +42,8 @@ def test_the_tool_says_what_is_missing_and_writes_nothing(
     sources.change()
     (sources.plan.parent / "releases" / "next.sql").unlink()
     assert refused(r"write into\s+sql/releases/next\.sql").splitlines()[1:] == [
-        "alter type qwf.claimed_job add attribute note text;",
         "alter table qwf.jobs add column note text;",
+        "alter type qwf.claimed_job add attribute note text;",
     ]
     # rows that a source inserts are compared, too
     sources.edit("table _qwf.locks", "('tick'), ", "('tick'), ('tock'), ")

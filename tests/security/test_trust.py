@@ -85,7 +85,7 @@ def test_a_view_in_place_of_sqitchs_registry_is_not_read(empty_dsn: str, tenant:
 
 def test_a_registry_of_somebody_else_is_refused(empty_dsn: str, tenant: Grant) -> None:
     session = tenant(CREATE)
-    migrate.deploy(empty_dsn, user="tenant", to="schema/qwf")
+    migrate.deploy(empty_dsn, user="tenant", to="schema/schemas")
     session.execute(trap("qwf_migrations", "f", "", "trigger", "return new;"))
     session.execute(
         "create trigger t before insert on qwf_migrations._yoyo_migration"
@@ -112,7 +112,7 @@ def test_a_schema_that_somebody_else_makes_meanwhile_is_refused(
 
 def test_a_trigger_of_somebody_else_on_our_table_is_refused(empty_dsn: str, tenant: Grant) -> None:
     session = tenant(CREATE)
-    migrate.deploy(empty_dsn, to="schema/qwf")
+    migrate.deploy(empty_dsn, to="schema/schemas")
     with psycopg.connect(empty_dsn, autocommit=True) as superuser:
         superuser.execute("grant usage on schema qwf_migrations to tenant")
         superuser.execute("grant trigger on qwf_migrations._yoyo_migration to tenant")

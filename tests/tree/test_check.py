@@ -12,19 +12,19 @@ from support.tools import tool
 
 check = tool("check")
 
-FITS = "test_sql[_fits/agrees_with_why_unfit_for-"
-CLAIM = "test_sql[claim/is_first_in_first_out_within_a_priority-"
+FITS = "test_sql[claim/walks/fits_agrees_with_why_unfit_for-"
+CLAIM = "test_sql[claim/claim/is_first_in_first_out_within_a_priority-"
 
 
 @pytest.mark.parametrize(
     ("path", "test"),
     [
-        ("sql/tests/claim/is_first_in_first_out_within_a_priority.sql", CLAIM),
+        ("sql/tests/claim/claim/is_first_in_first_out_within_a_priority.sql", CLAIM),
         ("sql/functions/claim/claim.sql", CLAIM),
-        ("sql/functions/claim/_pick_limited.sql", CLAIM),  # no tests of its own: its callers'
-        ("sql/functions/walks/_fits.sql", FITS),
-        ("sql/functions/walks/_fits.sql", "_meta/functions_are_short"),
-        ("sql/functions/walks/_fits.sql", "tests/tree/test_static.py"),
+        ("sql/functions/claim/special_claim.sql", CLAIM),  # no tests of its own: its callers'
+        ("sql/functions/claim/walks.sql", FITS),
+        ("sql/functions/claim/walks.sql", "_meta/functions_are_short"),
+        ("sql/functions/claim/walks.sql", "tests/tree/test_static.py"),
         ("sql/schema/jobs.sql", "tests/engine/test_pgtap.py"),
         ("sql/schema/jobs.sql", "tests/engine/test_catalogue.py"),
         ("tests/races/test_claim.py", "tests/races/test_claim.py"),
@@ -40,25 +40,47 @@ CLAIM = "test_sql[claim/is_first_in_first_out_within_a_priority-"
     ],
 )
 def test_a_change_selects_the_tests_that_are_about_it(path: str, test: str) -> None:
-    found = check.tests_of([path])
+    found = check.tests_of([path], None)
     assert [name for name in found if test in name], found
 
 
-def test_a_function_does_not_select_the_tests_of_others() -> None:
-    found = check.tests_of(["sql/functions/walks/_fits.sql"])
-    assert [name for name in found if "test_sql[claim/" in name] == []
+def test_a_function_selects_its_own_tests_and_not_those_of_others_of_its_file() -> None:
+    found = check._tests_of_object("function qwf.finish_and_claim")
+    assert [name for name in found if "[claim/claim/finish_and_claim_" in name]
+    assert CLAIM not in "".join(found)
+    found = check._tests_of_object("function _qwf.fits")
+    assert [name for name in found if FITS in name]
+    assert [name for name in found if "test_sql[claim/claim/" in name] == []
+
+
+def test_only_objects_whose_statements_differ_have_changed(
+    git: Callable[..., None], tmp_path: Path
+) -> None:
+    """Not those that lie in another file now, or have another comment above them."""
+    first, second = "create table qwf.a ();\n", "create table qwf.b ();\n"
+    for name, text in (("one", first), ("two", second)):
+        (tmp_path / f"{name}.sql").write_text(text)
+    git("add", ".")
+    git("commit", "-m", "sources")
+    (tmp_path / "one.sql").unlink()
+    (tmp_path / "two.sql").write_text(f"-- The second.\n{second}\n{first}")
+    paths = ["one.sql", "two.sql"]
+    assert check.changed_objects(paths, "HEAD") == set()
+    assert check.changed_objects(paths, None) == {"table qwf.a", "table qwf.b"}
+    (tmp_path / "two.sql").write_text(f"{second}\n{first}comment on table qwf.a is 'A.';\n")
+    assert check.changed_objects(paths, "HEAD") == {"table qwf.a"}
 
 
 def test_a_folder_is_named_once_and_its_files_are_left_out() -> None:
-    assert check.tests_of(["tests/web/test_job.py", "tests/web/conftest.py"]) == ["tests/web"]
+    assert check.tests_of(["tests/web/test_job.py", "tests/web/conftest.py"], None) == ["tests/web"]
 
 
 def test_a_deleted_test_is_not_selected() -> None:
-    assert check.tests_of(["tests/test_gone.py"]) == []
+    assert check.tests_of(["tests/test_gone.py"], None) == []
 
 
 def test_a_word_names_files_of_sql_tests_and_other_words_go_to_pytest() -> None:
-    first, *others = check.named(["claim/is_first", "tests/races", "-x"])
+    first, *others = check.named(["claim/claim/is_first", "tests/races", "-x"])
     assert CLAIM in first
     assert others == ["tests/races", "-x"]
 

@@ -34,7 +34,7 @@ TEXTS = [
     *(file for file in (ROOT / "docs").glob("*.md")),
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
 ]
-SENTENCE = re.compile(r"""(?m)^-- (\w[^\n]*)|^comment on [^;]*? is\s+'([^\n]*)""")
+SENTENCE = re.compile(r"""(?:\A|\n\n)-- (\w[^\n]*)|\ncomment on [^;]*? is\s+'([^\n]*)""")
 
 
 def read(file: Path) -> str:
@@ -50,7 +50,7 @@ def docstrings(code: str) -> Iterator[str]:
 
 def comments(code: str) -> Iterator[str]:
     for line, comment in SENTENCE.findall(code):
-        yield line.partition("Purpose: ")[2] or line or comment
+        yield line or comment
 
 
 def named(file: Path) -> str:
@@ -91,6 +91,6 @@ def test_a_word_has_a_plainer_one(word: str) -> None:
 
 def test_both_kinds_of_openings_are_found() -> None:
     assert [*docstrings('"""What it is."""')] == ["What it is."]
-    sql = "-- Purpose: Whether it is.\ncomment on view qwf.v is\n  'What it is.';\n"
+    sql = "-- Whether it is.\n-- What else.\ncomment on view qwf.v is\n  'What it is.';\n"
     assert all(CLAUSE.match(text) for text in comments(sql))
     assert len([*comments(sql)]) == 2

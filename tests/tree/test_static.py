@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,10 @@ from qwf_agent import __version__, embedded, migrate
 from qwf_agent.cli import qwf
 from qwf_agent.migrate import objects
 from support.servers import DEBIAN, ROOT, deployed, own_server
+from support.tools import tool
+
+check = tool("check")
+contents = tool("contents")
 
 SQL = ROOT / "sql"
 KINDS = ("schema", "functions", "triggers", "views")
@@ -50,13 +55,10 @@ KEYWORDS = (
     "|COMMIT|ROLLBACK|DECLARE|IF|THEN|ELSE|LOOP|RETURN|RAISE|WITH|AND|OR|NOT|NULL|IS|IN|ORDER BY"
 )
 COLUMNS = 100
+LONGEST = 480  # lines of a source
+CROWDED = 10  # files of a room
 
 RECORDS = SQL.parent / "python/qwf_agent/migrate/record.py"  # the event of a migration
-
-
-def stem(function: str) -> str:
-    """The name of its file."""
-    return function.replace("_qwf.", "_").replace("qwf.", "")
 
 
 def relative(path: Path) -> str:
@@ -96,27 +98,28 @@ def test_a_change_has_scripts_of_one_transaction_each() -> None:
     assert {name: found for name, found in faults.items() if found} == {}
 
 
-def faults_of_function(name: str) -> Iterator[str]:
-    text = CHANGES[FUNCTIONS[name]].read_text(encoding="utf-8")
-    if [stem(name)] != [Path(FUNCTIONS[name]).name] or text.count("\ncreate function") != 1:
-        yield f"its file does not create {name} and nothing else"
-    header = text.partition("\nbegin;\n")[0]
-    fields = re.findall(r"^-- ([A-Z][a-z ]+): ", header, re.MULTILINE)
-    order = ["Purpose", "Guarantees", "Locks", "Notifies", "Raises", "Called by"]
-    known = [field for field in fields if field in order]
-    if known != sorted(known, key=order.index):
-        yield f"header fields are in one order: {', '.join(order)}"
-    if "Purpose" not in known:
-        yield "the header says no purpose"
-    if "Called by" not in known and name not in PUBLIC:
-        yield "the header names no callers: only the rights of a public one say who calls it"
-    if "create or replace" in text:
-        yield "it says create or replace"
+def faults_of_source(name: str) -> Iterator[str]:
+    text = CHANGES[name].read_text(encoding="utf-8")
+    head = text.partition("\n\n")[0]
+    if not all(line.startswith("-- ") for line in head.splitlines()):
+        yield "it does not begin with a paragraph that says what its subject is"
+    if PLANNED[name].note != contents.sentence(text):
+        yield f"the plan says {PLANNED[name].note!r}, the file {contents.sentence(text)!r}"
+    if re.search(r"^create or replace|^(begin|commit);", text, re.MULTILINE):
+        yield "it says create or replace, or has a transaction: the plan begins one"
+    if re.search(r"^-- (Purpose|Guarantees|Called by): ", text, re.MULTILINE):
+        yield "a comment has a label: its first sentence is the purpose"
+    if len(text.splitlines()) > LONGEST:
+        yield f"it has more than {LONGEST} lines: make two subjects of it"
 
 
-def test_a_function_file_holds_one_function_of_its_name_and_a_header() -> None:
-    faults = {name: [*faults_of_function(name)] for name in FUNCTIONS}
+def test_a_source_is_one_subject() -> None:
+    faults = {name: [*faults_of_source(name)] for name in CHANGES}
     assert {name: found for name, found in faults.items() if found} == {}
+
+
+def test_the_table_of_contents_is_new() -> None:
+    assert contents.TARGET.read_text(encoding="utf-8") == contents.document(), "make docs"
 
 
 NOT_PLAIN = re.compile(r"^\\|\t|\s$")
@@ -156,16 +159,22 @@ def test_no_literal_depends_on_standard_conforming_strings() -> None:
     assert faults == {}
 
 
-def test_a_sql_test_is_named_after_what_it_tests() -> None:
-    known = {p.stem for p in CHANGES.values()} | {"_meta", "_support"}
+def test_a_sql_test_lies_in_the_folder_of_its_subject() -> None:
+    known = {name.removeprefix("functions/") for name in CHANGES} | {"_meta", "_support"}
     tests = [p.relative_to(SQL / "tests") for p in (SQL / "tests").rglob("*.sql")]
-    assert [str(p) for p in tests if len(p.parts) != 2 or p.parts[0] not in known] == []
+    assert [str(p) for p in tests if str(p.parent) not in known] == []
+
+
+def test_a_sql_test_leaves_its_transaction_to_the_runner() -> None:
+    frame = re.compile(r"^(begin|commit|rollback);|^select plan\(|\bfinish\(\)", re.MULTILINE)
+    texts = {p: p.read_text(encoding="utf-8") for p in (SQL / "tests").rglob("*.sql")}
+    assert [relative(p) for p, text in texts.items() if frame.search(text)] == []
 
 
 def test_every_public_function_has_tests() -> None:
-    tested = {file.parent.name for file in (SQL / "tests").glob("*/*.sql")}
-    untested = [name for name in PUBLIC if stem(name) not in tested]
-    assert untested == [], "write sql/tests/<function>/<behaviour>.sql"
+    assert [name for name in PUBLIC if not check._of_function(name)] == [], (
+        "write sql/tests/<room>/<subject>/<behaviour>.sql"
+    )
 
 
 def test_every_sqlstate_is_documented() -> None:
@@ -196,30 +205,11 @@ def uses(pattern: str) -> list[str]:
 
 
 def callers(name: str) -> set[str]:
-    found = calls().get(name, set()) - {f"function {name}"}
-    return {stem(one.split()[1]) for one in found if not one.startswith("trigger ")}
+    return calls().get(name, set()) - {f"function {name}"}
 
 
 def test_a_private_function_is_called() -> None:
     assert [name for name in PRIVATE if not callers(name)] == [], "nothing calls it: delete it"
-
-
-def test_the_header_of_a_private_function_names_its_callers() -> None:
-    """It lists all of them, or describes them in words."""
-    stems = {
-        stem(one.split()[1]).replace("_tg_", "tg_") for one in TEXTS if one.startswith("function ")
-    }
-    wrong = {}
-    for name in PRIVATE:
-        text = CHANGES[FUNCTIONS[name]].read_text(encoding="utf-8")
-        header = text.partition("\nbegin;\n")[0]
-        line = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
-        items = re.split(r",\s+", line[1].replace("\n--   ", " ").rstrip(".")) if line else []
-        named = {item for item in items if item in stems or item.startswith("_")}
-        others = {one.replace("_tg_", "tg_") for one in callers(name)}
-        if line is None or named not in (set(), others):
-            wrong[name] = (named, others)
-    assert wrong == {}
 
 
 def room(name: str) -> str:
@@ -242,8 +232,7 @@ def test_the_plan_has_a_heading_for_every_room() -> None:
 # A run is a job of the run above it: its end ends an attempt, and what queues a job may start it.
 # A retry goes on when the events of what it takes back first are applied.
 UPWARD = {
-    "_qwf.apply_events": {"children", "mending"},
-    "_qwf.end_kind": {"children"},
+    "_qwf.apply_events": {"children", "retry"},
 }
 
 
@@ -266,9 +255,9 @@ def test_a_view_is_in_a_room_of_views() -> None:
 
 
 def test_no_room_is_crowded() -> None:
-    files = {*FUNCTIONS.values()}
-    sizes = {folder: len([n for n in files if room(n) == folder]) for folder in ROOMS}
-    assert {folder: size for folder, size in sizes.items() if size > 31} == {}
+    """One with more files has rooms of its own."""
+    folders = Counter(name.rpartition("/")[0] for name in {*FUNCTIONS.values()})
+    assert {folder: size for folder, size in folders.items() if size > CROWDED} == {}
 
 
 def test_a_setting_is_read() -> None:

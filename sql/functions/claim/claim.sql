@@ -1,27 +1,75 @@
--- Deploy qwf:functions/claim/claim
--- Purpose: Hands queued jobs to a worker. This is the only way from queued to running.
--- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
---   running in the same transaction. Limited jobs take their slots and starts first, so that claims
---   of rivals count before they commit. Of limits with a rate it hands out only as many jobs as the
---   worker could begin now: a start counts when its job is claimed. A job whose references cannot
---   be resolved fails with QW004, and the others are still handed out. A job with a key starts only
---   when the one of its key that started before has ended: only claim makes a waiting job (w) one
---   that has started (s), and only under the lock of its row. The jobs come in the order in which
---   they were picked: no join here may change it, and the settings below leave only nested loops. A
---   walk is a scan along one index in claim order that stops at the jobs it takes. The ordinary
---   walk stands here, and all others behind _pick_special. What is asked of a table says limit 1
---   and not exists, for which the planner might read all of it into a hash table. Every walk
---   follows its index whatever the statistics say: the settings below hold in all functions that
---   claim calls, and rule out what a cached plan with an unknown LIMIT would choose instead.
--- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
---   that somebody else has locked.
--- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
---   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
+-- Queued jobs handed to a worker. The ordinary claim picks and writes in one statement. Locks:
+-- starts and free slots of limits, queued jobs, then runs that have not started; it skips what
+-- others have locked.
+
+create type qwf.claimed_job as (
+  job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb,
+  attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,
+  lease_expires_at timestamptz, project text, labels jsonb,
+  light boolean, created_at timestamptz, rated boolean, checkpoint jsonb,
+  alone boolean, queued_s double precision, at_most_once boolean);
+comment on type qwf.claimed_job is
+  'A job as a worker gets it from claim: the work, and the token that every report about it must '
+  'carry. created_at is that of the run, or of a standalone job: with it a folder tells two jobs '
+  'with one id apart. rated: its limit has a rate, and the start was counted just now, so begin it '
+  'before all others. checkpoint: the value that an earlier attempt has saved with progress(). '
+  'alone: three times its process ended while it ran other jobs, too, so run it in one without '
+  'others. queued_s: for how many seconds it was queued before this claim. '
+  'at_most_once: before its body begins, call progress(begun => true), and begin only after ok.';
+
+create type qwf.verdict_or_job as (
+  job_id bigint, verdict text, pending boolean, token uuid, run_id bigint, node_id text, task text,
+  queue text, inputs jsonb, attempt int, timeout interval, stall_timeout interval,
+  required_model text, out_dir text, lease_expires_at timestamptz, project text, labels jsonb,
+  light boolean, created_at timestamptz, rated boolean, checkpoint jsonb,
+  alone boolean, queued_s double precision, at_most_once boolean);
+comment on type qwf.verdict_or_job is
+  'A row of finish_and_claim. With a verdict it answers a report, and the columns after pending '
+  'are null; without one it is a claimed job (see claimed_job).';
+
+create type _qwf.claim_terms as (
+  closed boolean, packed boolean, max_running int, lease interval, timeout interval,
+  limited boolean, keyed boolean, asleep boolean, crowded boolean, worker qwf.workers);
+comment on type _qwf.claim_terms is
+  'The terms of a claim. closed: the queue is paused or the worker is off; packed: a better '
+  'worker comes first; limited: jobs wait for a limit; keyed: for '
+  'one that counts by key; asleep: somebody sleeps on the queue; crowded: it has a floor; '
+  'worker: its row, null if it is not registered.';
+
+create type _qwf.picked as (
+  "row" tid, id bigint, run_id bigint, inputs jsonb, error text, rare boolean, out_dir text,
+  run_created_at timestamptz);
+comment on type _qwf.picked is
+  'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
+  'hold no reference), or why they cannot be resolved; rare: it has a key, and may take over from '
+  'an older job of it that waits for its next try, or a deadline, or runs at most once. '
+  'Of a node also the folder of its run, and when the run was enqueued.';
+
+create type _qwf.nodes_read as (jobs _qwf.picked[], runs bigint[]);
+comment on type _qwf.nodes_read is
+  'Picked jobs with their inputs, and their runs if one of these has not started (else null).';
+
+-- Hands queued jobs to a worker. This is the only way from queued to running. A job is handed to
+-- one worker only: its row is locked when it is picked, and made running in the same
+-- transaction. Limited jobs take their slots and starts first, so that claims of rivals count
+-- before they commit. Of limits with a rate it hands out only as many jobs as the worker could
+-- begin now: a start counts when its job is claimed. A job whose references cannot be resolved
+-- fails with QW004, and the others are still handed out. A job with a key starts only when the
+-- one of its key that started before has ended: only claim makes a waiting job (w) one that has
+-- started (s), and only under the lock of its row. The jobs come in the order in which they were
+-- picked: no join here may change it, and the settings below leave only nested loops. A walk is
+-- a scan along one index in claim order that stops at the jobs it takes. The ordinary walk
+-- stands here, and all others behind _pick_special. What is asked of a table says limit 1 and
+-- not exists, for which the planner might read all of it into a hash table. Every walk follows
+-- its index whatever the statistics say: the settings below hold in all functions that claim
+-- calls, and rule out what a cached plan with an unknown LIMIT would choose instead.
+-- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips
+--   those that somebody else has locked.
+-- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or
+--   jobs that it cannot run; on a queue with placement pack, the better worker that it leaves
+--   them to.
 -- Raises: QW005 for max_jobs outside 1 to 1000 or startable outside 0 to max_jobs, QW006 for an
 --   unknown queue, QW007 for a queue or worker of the engine.
-
-begin;
-
 create function qwf.claim(
   queue text, worker text, max_jobs int default 1, lease interval default null,
   light_only boolean default false, startable int default null)
@@ -133,4 +181,204 @@ comment on function qwf.claim is
   'not be registered.';
 call _qwf.allow('qwf.claim', 'qwf_worker');
 
-commit;
+-- Refuses a claim from an unknown queue, without a worker, or with a bad lease, a bad number of
+-- jobs or a bad number of those that could begin.
+-- Raises: QW005, QW006.
+create function _qwf.check_claim(
+  p_queue text, p_worker text, p_max_jobs int, p_lease interval, p_startable int)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if starts_with(p_worker, 'qwf.') then
+    perform _qwf.refuse_engine_name('worker', p_worker);
+  elsif p_queue = 'qwf.runs'
+    or not exists (select from qwf.queues q where q.name = p_queue)
+  then
+    perform _qwf.raise_unknown_queue(p_queue);
+  end if;
+  if p_worker is null or octet_length(p_worker) > 500
+    or p_max_jobs is null or p_max_jobs not between 1 and 1000
+    or not _qwf.is_duration(p_lease, '1 day', p_least => '1 s') then
+    raise exception using errcode = 'QW005', message = 'invalid claim',
+      detail = format('worker %L, max_jobs %s, lease %s', left(p_worker, 500), p_max_jobs, p_lease),
+      hint = 'name the worker, and claim 1 to 1000 jobs with a lease from one second to one day';
+  end if;
+  if p_startable not between 0 and p_max_jobs then
+    raise exception using errcode = 'QW005', message = 'startable must be 0 to max_jobs',
+      detail = format('startable %s, max_jobs %s', p_startable, p_max_jobs),
+      hint = 'say how many jobs you could begin now, or leave it out for 1';
+  end if;
+end $$;
+
+-- Ends the older jobs of the keys of picked jobs, which only wait for their next try, and
+-- returns the picked jobs that may start. Of the jobs that run at most once it keeps as many as
+-- the worker could begin now (p_startable), less those of limits with a rate: none is claimed
+-- ahead. This is the only place where a newer job supersedes an older one. A producer and a
+-- finish with open transactions cannot see each other, so neither of them could. A picked job
+-- whose older one has been queued meanwhile is left; if somebody has locked the older one, it
+-- waits a second, so that no claim picks it again and again in vain. A job that has started is
+-- the older one itself: it passes.
+-- Locks: the older jobs; skips those that somebody else has locked.
+create function _qwf.supersede(
+  p_picked _qwf.picked[], p_now timestamptz, p_startable int, p_rated bigint[])
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_jobs _qwf.picked[];
+  v_ahead bigint[] := (array(
+    select p.id from unnest(p_picked) p
+    where p.rare and p.id <> all (coalesce(p_rated, '{}'))
+      and (select j.begun from qwf.jobs j where j.ctid = p.row) is not null)
+    )[1 + greatest(coalesce(p_startable, 1) - coalesce(cardinality(p_rated), 0), 0) :];
+begin
+  with newer as materialized (
+    select j.id, j.project, j.task, j.key
+    from unnest(p_picked) p join qwf.jobs j on j.ctid = p.row
+    where p.rare and j.key_state <> 's'
+  ), older as materialized (
+    select o.id, n.id as newer
+    from newer n cross join lateral (  -- from the index jobs_key
+      select o.id from qwf.jobs o
+      where o.project = n.project and o.task = n.task and o.key = n.key and o.key is not null
+        and (o.key_state = 's') and o.status = 'scheduled'
+      for no key update skip locked
+    ) o
+  ), ended as (
+    update qwf.jobs j set
+      status = 'cancelled', finished_at = p_now, run_at = null,
+      last_error = format('superseded by job %s', o.newer) || coalesce(': ' || j.last_error, '')
+    from older o where j.id = o.id
+    returning j.id, o.newer
+  )
+  insert into _qwf.event_log (at, job_id, kind, detail)
+  select p_now, e.id, 'cancelled',
+    jsonb_build_object('reason', 'superseded', 'by_job', e.newer)
+  from ended e;
+  v_jobs := array(
+    select p from unnest(p_picked) p
+    where not p.rare or p.id <> all (v_ahead) and not exists (
+      select from qwf.jobs j
+      where j.ctid = p.row and j.key_state <> 's'
+        and _qwf.started_with_key(j.project, j.task, j.key, true) is not null));
+  if cardinality(v_jobs) < cardinality(p_picked) then
+    update qwf.jobs j set
+      status = 'scheduled', run_at = p_now + interval '1 s', position = null, queued_at = null
+    from unnest(p_picked) p
+    where j.ctid = p.row and not exists (select from unnest(v_jobs) k where k.id = p.id)
+      and exists (
+        select from qwf.jobs o
+        where o.project = j.project and o.task = j.task and o.key = j.key and o.key is not null
+          and (o.key_state = 's') and o.status = 'scheduled');
+  end if;
+  return v_jobs;
+end $$;
+
+-- Returns what the last attempt of a job that saved a checkpoint has saved; null: none. The
+-- planner cannot inline it: a claim of first attempts does not open the table.
+create function _qwf.checkpoint_of(p_job bigint) returns jsonb
+language sql stable
+as $$
+  select c.value from qwf.checkpoints c where c.job_id = p_job
+$$;
+
+-- True if a job has been given back three times because a process ended that ran other jobs,
+-- too: then it may be what ends them, and runs in a process without others. Reads the attempts
+-- of one job. Claim asks about jobs with three attempts or more.
+create function _qwf.runs_alone(p_job bigint)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select count(*) >= 3
+  from qwf.job_attempts a
+  where a.job_id = p_job and a.outcome = 'released' and a.detail ->> 'reason' = 'neighbour'
+$$;
+
+-- Starts the runs of nodes that were handed out, if they have not started. They are found by
+-- started_at: a condition on status would tempt the planner to use a partial index. A run that
+-- somebody else has locked is started by its next claim.
+-- Locks: runs that have not started, by id, if nobody else has locked them.
+create function _qwf.start_runs(p_runs bigint[], p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update qwf.runs r set status = 'running', started_at = p_now
+  where r.id = any (array(
+    select b.id from qwf.runs b
+    where b.id = any (p_runs) and b.started_at is null and b.finished_at is null
+    order by b.id
+    for no key update skip locked));
+end $$;
+
+-- Takes reports about attempts that ended, and hands out the next jobs: finish_many and claim in
+-- one call and one commit. The attempts end first, so that a node that a report opens, or the
+-- slot of a limit that it frees, can be handed out at once. Sleepers of the queue are woken for
+-- what the reports opened or freed and this claim has not taken: an older job that it takes
+-- instead does not count. First one row per report, in order, as finish_many answers; then the
+-- jobs, in the order and under the rules of claim. If it raises, it has written nothing: no
+-- report is lost, because the caller still has them all. The arguments of both parts are checked
+-- before anything is written. After an error send the reports with finish_many and claim with
+-- claim, so that neither can keep the other from its end. The same reports again are answered as
+-- by finish_many, and hand out further jobs.
+-- Locks: as finish_many, which may wait; then as claim, which never waits.
+-- Notifies: as finish_many and claim.
+create function qwf.finish_and_claim(
+  reports jsonb, queue text, worker text, max_jobs int default 1, lease interval default null,
+  light_only boolean default false, startable int default null)
+returns setof qwf.verdict_or_job
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_began timestamptz := qwf.now();
+  v_asleep boolean := (
+    select true from qwf.sleepers s where s.queue = finish_and_claim.queue limit 1);
+  v_wakes int;
+begin
+  if v_asleep then
+    perform set_config('qwf.put_off',
+      format('%s 0 %s', pg_current_xact_id(), finish_and_claim.queue), true);
+  end if;
+  return query
+  select v.job_id, v.verdict, v.pending, null::uuid, null::bigint, null::text, null::text,
+    null::text, null::jsonb, null::int, null::interval, null::interval, null::text, null::text,
+    null::timestamptz, null::text, null::jsonb, null::boolean, null::timestamptz,
+    null::boolean, null::jsonb, null::boolean, null::float8, null::boolean
+  from qwf.finish_many(finish_and_claim.reports) v;
+  if v_asleep then
+    v_wakes := split_part(current_setting('qwf.put_off'), ' ', 2);
+    perform set_config('qwf.put_off', '', true);
+  end if;
+  return query
+  select c.job_id, null::text, null::boolean, c.token, c.run_id, c.node_id, c.task, c.queue,
+    c.inputs, c.attempt, c.timeout, c.stall_timeout, c.required_model, c.out_dir,
+    c.lease_expires_at, c.project, c.labels, c.light, c.created_at, c.rated, c.checkpoint,
+    c.alone, c.queued_s, c.at_most_once
+  from qwf.claim(
+    finish_and_claim.queue, finish_and_claim.worker, finish_and_claim.max_jobs,
+    finish_and_claim.lease, finish_and_claim.light_only, finish_and_claim.startable) c;
+  if v_wakes > 0 then
+    perform _qwf.wake(finish_and_claim.queue, v_wakes - count(*)::int)
+    from qwf.jobs j
+    where j.claimed_by = finish_and_claim.worker and j.status = 'running'
+      and j.queue = finish_and_claim.queue and j.claimed_at >= v_began
+      and (j.queued_at >= v_began or j.limit_by is not null or exists (
+        select from qwf.queues q where q.name = j.queue and q.max_running is not null))
+    having count(*) < v_wakes;
+  end if;
+end $$;
+comment on function qwf.finish_and_claim is
+  'Takes reports as finish_many does, then hands out jobs as claim does, in one transaction. First '
+  'a row with a verdict for each report, in order; then the claimed jobs, whose verdict is null. '
+  'Nodes that the reports open can be among them. An error writes nothing: then report with '
+  'finish_many. QW005 for a malformed report or an invalid claim, QW006 for an unknown queue.';
+call _qwf.allow('qwf.finish_and_claim', 'qwf_worker');

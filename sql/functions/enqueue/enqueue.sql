@@ -1,13 +1,12 @@
--- Deploy qwf:functions/enqueue/enqueue
--- Purpose: Enqueues one standalone job in the caller's transaction.
--- Guarantees: The job exists exactly when that transaction commits. If a job of its key waits,
---   merges into it and returns its id; that job starts after the commit. A job of its key that has
---   started stays as it is: the new one waits until it has ended.
+-- One job enqueued. Locks: a limit that it names, against being dropped; with a key, the key and
+-- the job that waits under it.
+
+-- Enqueues one standalone job in the caller's transaction. The job exists exactly when that
+-- transaction commits. If a job of its key waits, merges into it and returns its id; that job
+-- starts after the commit. A job of its key that has started stays as it is: the new one waits
+-- until it has ended.
 -- Locks: a limit that it names, against being dropped; with a key as _insert_job.
 -- Notifies: one sleeper of the queue.
-
-begin;
-
 create function qwf.enqueue(
   task text, args jsonb default '{}', queue text default 'default', priority int default 100,
   run_at timestamptz default null, key text default null, max_attempts int default null,
@@ -90,4 +89,86 @@ comment on function qwf.enqueue is
   'an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');
 
-commit;
+-- Returns what enqueue needs to know about a queue: the size limit of values, whether a live
+-- worker serves it, knows the task and works for the project, and whether a worker sleeps on it.
+-- No row for an unknown queue. PostgreSQL inlines it. Ends at the first worker that knows the
+-- task or takes any, which as a rule is the first one; else reads the live ones.
+create function _qwf.look_up_queue(p_queue text, p_task text, p_project text, p_now timestamptz)
+returns table (max_value_bytes int, served boolean, asleep boolean)
+language sql stable
+as $$
+  select s.max_value_bytes, exists (
+    select from qwf.workers w
+    where w.queue = p_queue and w.stopped_at is null and w.last_seen > p_now - s.worker_stale
+      and (w.tasks is null or p_task = any (w.tasks))
+      and (w.project is null or w.project = p_project)
+      and (w.held_tasks is null or p_task <> all (w.held_tasks))),
+    exists (select from qwf.sleepers l where l.queue = p_queue)
+  from qwf.queues q cross join qwf.settings s
+  where q.name = p_queue and not starts_with(p_queue, 'qwf.')
+$$;
+
+-- True when the task, the arguments and the labels of a standalone job need no further check.
+-- Labels that carry a trace need none. Builds no text of arguments over 10,000 bytes, not even
+-- if a table holds them compressed (#> decompresses): see _is_small_job. PostgreSQL inlines it.
+create function _qwf.is_plain(p_task text, p_args jsonb, p_labels jsonb, p_max_bytes int)
+returns boolean
+language sql stable
+return length(p_task) between 1 and 200 and p_task !~ '[[:space:]]'
+  and not starts_with(p_task, 'qwf.')
+  and jsonb_typeof(p_args) = 'object'
+  and case when pg_column_size(p_args #> '{}') <= 10000
+    then octet_length(p_args::text) <= least(1000, p_max_bytes) end
+  and case
+    when p_labels in ('{}', '{"qwf.checked": true}') then true
+    when jsonb_typeof(p_labels) = 'object' and pg_column_size(p_labels #> '{}') <= 1000
+      and jsonb_typeof(p_labels -> 'traceparent') = 'string'
+      and coalesce(jsonb_typeof(p_labels -> 'tracestate') = 'string', true)
+    then p_labels - '{traceparent,tracestate}'::text[] in ('{}', '{"qwf.checked": true}') end;
+
+-- Tells a producer that no live worker serves the queue, that none of them works for the
+-- project, that none has a task, or that a task is held back. Only a notice: the job waits until
+-- a worker comes. Names ten tasks at most.
+create function _qwf.notice_unserved(p_queue text, p_tasks text[], p_project text)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_live qwf.workers[] := array(
+    select w from qwf.workers w cross join qwf.settings s
+    where w.queue = p_queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
+    limit 100);
+  v_task text;
+  v_hold text;
+begin
+  if v_live = '{}' then
+    raise notice using message = format('no live worker serves queue %s', p_queue),
+      hint = format('the job waits until one does: qwf agent --queue %s', p_queue);
+    return;
+  end if;
+  v_live := array(select w from unnest(v_live) w where w.project is null or w.project = p_project);
+  if v_live = '{}' then
+    raise notice using
+      message = format('no live worker of queue %s works for %s', p_queue,
+        coalesce('project ' || nullif(p_project, ''), 'jobs without a project')),
+      hint = format('the job waits until one does: qwf agent --queue %s%s', p_queue,
+        coalesce(' --project ' || nullif(p_project, '')));
+    return;
+  end if;
+  foreach v_task in array p_tasks[:10] loop
+    select _qwf.spell_hold(h, h.until::text) into v_hold
+    from qwf.held_tasks h where h.queue = p_queue and h.task = v_task and h.until is not null;
+    if found then
+      raise notice using message = v_hold, hint = format(
+        'the job waits until then; mend the task, then: qwf queue resume %s --task %s', p_queue,
+        v_task);
+      continue;
+    end if;
+    raise notice using
+      message = format('no live worker of queue %s has task %L', p_queue, left(v_task, 100)),
+      hint = coalesce(_qwf.did_you_mean(v_task,
+          array(select distinct t from unnest(v_live) w, unnest(w.tasks) t limit 1000)),
+        'the job waits until one does: start an agent that has it, or cancel the job');
+  end loop;
+end $$;

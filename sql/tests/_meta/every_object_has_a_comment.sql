@@ -1,7 +1,5 @@
+-- 5 tests
 -- Style rule 3: psql shows the purpose of every object beside its name.
-begin;
-select plan(5);
-
 select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
@@ -44,6 +42,3 @@ select is_empty($$
   select n.nspname from pg_namespace n
   where n.nspname in ('qwf', '_qwf') and obj_description(n.oid, 'pg_namespace') is null
 $$, 'both schemas have a comment');
-
-select * from finish();
-rollback;

@@ -1,7 +1,5 @@
+-- 2 tests
 -- Style rule 7: a caller's search_path or temporary table must not change what a function does.
-begin;
-select plan(2);
-
 select is_empty($$
   select p.oid::regprocedure, p.proconfig
   from pg_proc p
@@ -20,6 +18,3 @@ select is_empty($$
     and p.prosecdef
     and p.proowner <> (select n.nspowner from pg_namespace n where n.nspname = 'qwf')
 $$, 'a security definer function runs as the owner of the schema');
-
-select * from finish();
-rollback;

@@ -1,7 +1,5 @@
+-- 5 tests
 -- Style rule 6: people call public functions by argument name; private ones are marked as such.
-begin;
-select plan(5);
-
 select is_empty($$
   select p.oid::regprocedure, a.name
   from pg_proc p
@@ -42,6 +40,3 @@ select is_empty($$
       select from pg_trigger t
       where t.tgfoid = p.oid and starts_with(t.tgname, p.proname))
 $$, 'and a trigger function after one of the triggers that call it');
-
-select * from finish();
-rollback;

@@ -1,7 +1,5 @@
+-- 4 tests
 -- `\df qwf.*` shows the API. Private functions and types live in _qwf, and no role may use it.
-begin;
-select plan(4);
-
 select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
@@ -42,6 +40,3 @@ select is_empty($$
       where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_proc'::regclass
         and d.refobjid = p.oid and v.relnamespace = 'qwf'::regnamespace)
 $$, 'and none may execute anything there but what a public view calls');
-
-select * from finish();
-rollback;

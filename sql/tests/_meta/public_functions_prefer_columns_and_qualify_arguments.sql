@@ -1,7 +1,5 @@
+-- 2 tests
 -- Style rule 6: PL/pgSQL must not confuse plain argument names with columns.
-begin;
-select plan(2);
-
 create temporary view public_function as
   select p.oid::regprocedure as function, p.proname, p.prosrc, a.name as argument
   from pg_proc p
@@ -22,6 +20,3 @@ select is_empty($$
   from public_function f
   where f.prosrc !~ format('\m%s\.%s\M', f.proname, f.argument)
 $$, 'a public function writes every argument as function.argument');
-
-select * from finish();
-rollback;

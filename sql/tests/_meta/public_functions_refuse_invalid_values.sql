@@ -1,8 +1,6 @@
+-- 2 tests
 -- Calls each public function with bad values for each argument in turn. An invalid value raises a
 -- QW... error whose hint says what to do; no error comes from deeper inside.
-begin;
-select plan(2);
-
 set local client_min_messages = error;
 select qwf_test.set_now('2040-01-01');  -- later than other tests: what tick notes outlives this
 select qwf.create_limit('l', 2);
@@ -90,6 +88,3 @@ select is_empty($$ select call, answer from tried where answer not in ('fine', '
   'whatever is given is taken, or refused with a hint');
 select cmp_ok((select count(*) from tried where answer = 'refused'), '>', 500::bigint,
   'which was tried');
-
-select * from finish();
-rollback;

@@ -1,7 +1,5 @@
+-- 3 tests
 -- Style rule 12: rights are given to roles one by one, never to everybody.
-begin;
-select plan(3);
-
 select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
@@ -25,6 +23,3 @@ select is_empty($$
   where n.nspname in ('qwf', '_qwf')
     and g.grantee = 0
 $$, 'PUBLIC may not even look into the schemas');
-
-select * from finish();
-rollback;

@@ -1,9 +1,6 @@
 -- Style rule 10: tests replace qwf.now(), so no function may use another clock, except to measure
 -- how long a search took and to trust its result for a second, to see that a timeout is over, and
 -- how old transactions are.
-begin;
-select plan(1);
-
 select is_empty($$
   select p.oid::regprocedure, m.clock[1]
   from pg_proc p
@@ -16,6 +13,3 @@ select is_empty($$
       'qwf.now', 'qwf.doctor', '_qwf.pick_next', '_qwf.metrics_of',
       '_qwf.postgres_metrics']::regproc[])
 $$, 'functions take the time from qwf.now() alone');
-
-select * from finish();
-rollback;

@@ -1,0 +1,100 @@
+-- Floors: positions where scans of a queue begin while a held snapshot keeps dead entries in the
+-- index. A tick finds them; claims only read them.
+
+-- Finds where the queued jobs of each queue begin, if a walk to the first one passes more than a
+-- thousand entries: while somebody holds a snapshot, vacuum leaves claimed jobs in the index,
+-- and each claim would pass them. Claims use a floor from a second after it was found, so it
+-- hides no job of a transaction that is shorter than that. It walks from the very start each
+-- time, so a job that was committed late below a floor is found by the next one: after 2 seconds
+-- for a million entries, one second at least, whatever the clock says of how long the walk took:
+-- on a busy machine claims would pass more and more meanwhile. A floor holds 4 seconds longer
+-- than that. A priority in which nothing is queued lies full of claimed jobs, too, which do not
+-- show it: the last 2000 jobs and the floor before do. At most 16 priorities, the first ones.
+-- Locks: floors that nobody needs any more and nobody else has locked.
+create function _qwf.find_floors() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+  v_queue text;
+  v_began timestamptz;
+  v_walked bigint;
+  v_last bigint;
+  v_low bigint;
+  v_known bigint;
+  v_job record;
+  v_bands _qwf.band[];
+  v_count int := 0;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    return 0;  -- an old snapshot would put the floor above jobs that it does not see
+  end if;
+  for v_queue in
+    select q.name from qwf.queues q where not exists (
+      select from _qwf.floors f
+      where f.queue = q.name and f.found_at <= qwf.now() and f.until > qwf.now() + interval '4 s')
+  loop
+    v_began := qwf.now();
+    v_last := coalesce(pg_sequence_last_value('qwf.job_position'), 0);
+    v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
+    v_bands := '{}';
+    v_low := -2147483648;
+    foreach v_known in array array(
+      select r.priority::bigint
+      from (select j.queue, j.priority from qwf.jobs j order by j.id desc limit 2000) r
+      where r.queue = v_queue
+      union
+      select b.priority from _qwf.floors f cross join unnest(f.bands) b where f.queue = v_queue
+      order by 1) || 2147483648
+    loop
+      loop  -- the priorities up to the known one
+        select j.priority, j.position into v_job
+        from qwf.jobs j
+        where j.queue = v_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+          and j.position >= 0 and j.priority >= v_low and j.priority < v_known
+        order by j.priority, j.position limit 1;
+        exit when not found;
+        v_bands := v_bands || (v_job.priority, v_job.position)::_qwf.band;
+        v_low := v_job.priority::bigint + 1;
+      end loop;
+      exit when v_known > 2147483647;
+      v_bands := v_bands || (v_known, coalesce((
+        select j.position
+        from qwf.jobs j
+        where j.queue = v_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+          and j.priority = v_known and j.position >= 0
+        order by j.position limit 1), v_last))::_qwf.band;
+      v_low := v_known + 1;
+    end loop;
+    v_walked := _qwf.index_entries_walked('qwf.jobs_claim') - v_walked;
+    if v_walked > 1000 then
+      delete from _qwf.floors d
+      where d.ctid = any (array(
+        select f.ctid from _qwf.floors f
+        where f.queue = v_queue and f.found_at < (
+          select max(l.found_at) from _qwf.floors l
+          where l.queue = v_queue and l.found_at < v_began - interval '1 s')
+        for update skip locked));
+      insert into _qwf.floors (queue, found_at, until, bands)
+      values (v_queue, v_began,
+        qwf.now() + greatest(v_walked * interval '2 us', '1 s') + interval '4 s', v_bands[:16])
+      on conflict do nothing;
+      v_count := v_count + 1;
+    end if;
+  end loop;
+  return least(v_count, 99);
+end $$;
+
+-- Returns how many entries of an index this transaction has read. A walk is measured by it and
+-- not by the clock, because on a busy machine any statement can take milliseconds. Only
+-- differences within a transaction mean anything. Always 0 if track_counts is off, which
+-- autovacuum needs on as well.
+create function _qwf.index_entries_walked(p_index regclass) returns bigint
+language sql volatile
+as $$
+  select pg_catalog.pg_stat_get_xact_tuples_returned(p_index)
+$$;

@@ -1,9 +1,0 @@
-begin;
-select plan(3);
-
-select throws_ok('select qwf.cancel_run(-1)', 'QW001', 'no such run', 'no such run');
-select throws_ok('select qwf.cancel_run(null)', 'QW001', 'no such run', 'nothing');
-select qwf_test.explains('select qwf.cancel_run(-1)', '%-1%', 'the error names it');
-
-select * from finish();
-rollback;

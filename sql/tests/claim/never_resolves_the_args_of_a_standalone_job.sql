@@ -1,9 +1,0 @@
-begin;
-select plan(1);
-
-select qwf.enqueue('mail', '{"x": {"$from": "a.b"}}');
-select is((select inputs from qwf.claim('default', 'w')), '{"x": {"$from": "a.b"}}',
-  'args are data');
-
-select * from finish();
-rollback;

@@ -1,0 +1,1 @@
+select is_empty($$ select qwf.enqueue_many('[]') $$, 'nothing to do');

@@ -1,9 +1,0 @@
-begin;
-select plan(1);
-
-create temp table made as select qwf.enqueue('mail', key => 'k', run_at => qwf.now() + '1 h') as id;
-select results_eq($$ select qwf.enqueue('mail', key => 'k') $$, 'select id from made',
-  'its time has not come');
-
-select * from finish();
-rollback;

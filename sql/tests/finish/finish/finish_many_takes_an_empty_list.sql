@@ -1,0 +1,1 @@
+select is_empty($$ select * from qwf.finish_many('[]') $$, 'nothing to report');

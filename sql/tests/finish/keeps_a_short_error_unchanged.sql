@@ -1,9 +1,0 @@
-begin;
-select plan(1);
-
-select qwf.enqueue('a');
-select qwf_test.attempt('a', 'fatal', error => E'line\n\tline — ü');
-select is((select last_error from qwf.jobs), E'line\n\tline — ü', 'to the last character');
-
-select * from finish();
-rollback;

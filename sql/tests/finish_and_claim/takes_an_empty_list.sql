@@ -1,9 +1,0 @@
-begin;
-select plan(1);
-
-select qwf.enqueue('a');
-select results_eq($$ select verdict, task from qwf.finish_and_claim('[]', 'default', 'w') $$,
-  $$ values (null::text, 'a') $$, 'then it is a claim');
-
-select * from finish();
-rollback;

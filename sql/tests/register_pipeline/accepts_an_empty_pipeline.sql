@@ -1,7 +1,0 @@
-begin;
-select plan(1);
-
-select is(qwf.register_pipeline('{"name": "p", "nodes": []}'), 1, 'a pipeline may have no nodes');
-
-select * from finish();
-rollback;

@@ -1,8 +1,0 @@
-begin;
-select plan(1);
-
-select is(qwf.resolve('{"a": {"$value": {"$from": "x", "b": [{"$eq": 1}]}}}', '{"x": 1}'),
-  '{"a": {"$from": "x", "b": [{"$eq": 1}]}}', 'nothing under $value is resolved');
-
-select * from finish();
-rollback;

@@ -1,8 +1,0 @@
-begin;
-select plan(2);
-
-select throws_ok('select qwf.result(-1)', 'QW001', 'no such job', 'no such job');
-select qwf_test.explains('select qwf.result(-1)', '%-1%', 'the error names it');
-
-select * from finish();
-rollback;

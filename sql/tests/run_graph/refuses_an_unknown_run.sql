@@ -1,7 +1,0 @@
-begin;
-select plan(1);
-
-select throws_ok('select qwf.run_graph(4711)', 'QW001', null, 'no such run');
-
-select * from finish();
-rollback;

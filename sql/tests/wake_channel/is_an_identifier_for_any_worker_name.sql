@@ -1,8 +1,0 @@
-begin;
-select plan(1);
-
-select matches(qwf.wake_channel(E'bo''x; "drop" ü\n' || repeat('x', 500)), '^[a-z][a-z0-9_]{1,62}$',
-  'LISTEN takes it');
-
-select * from finish();
-rollback;

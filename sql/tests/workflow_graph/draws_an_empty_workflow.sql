@@ -1,9 +1,0 @@
-begin;
-select plan(1);
-
-select qwf.register_workflow('{"name": "w", "steps": []}');
-select is(qwf.workflow_graph(graph_id => g.id), '{"workflow": "w", "steps": [], "nodes": [],
-  "edges": [], "inputs": [], "problems": []}', 'it has nothing') from qwf.graphs g;
-
-select * from finish();
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:schema/roles
-
-begin;
-
-select '_qwf.allow'::regproc;
-
-rollback;
