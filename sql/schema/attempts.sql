@@ -205,7 +205,7 @@ create table qwf.job_progress (
   at timestamptz not null
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 comment on table qwf.job_progress is
-  'What the bodies of jobs last reported, and how much of each map has ended.';
+  'The last reports of bodies of jobs, and how much of each map has ended.';
 comment on column qwf.job_progress.job_id is 'The job.';
 comment on column qwf.job_progress.attempt is 'The attempt that reported it.';
 comment on column qwf.job_progress.fraction is 'Fraction done, 0 to 1; null: it has not said.';

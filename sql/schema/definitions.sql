@@ -4,7 +4,7 @@ create type qwf.job_options as (
   max_attempts int, max_losses int, backoff jsonb, timeout interval, stall_timeout interval,
   start_by timestamptz);
 comment on type qwf.job_options is
-  'What few jobs say about their attempts. max_attempts: how many the body has; null: the settings '
+  'Rare options of the attempts of a job. max_attempts: how many the body has; null: the settings '
   '(1 for errors, 4 for transient failures). max_losses: losses after which it fails; null: the '
   'setting. backoff: seconds between attempts, a list or {"base", "factor", "max"}; null: the '
   'settings. timeout: wall-clock limit of one attempt; null: the queue''s or the setting. '

@@ -1,4 +1,4 @@
-"""What a standby answers, and what is said of what it does not."""
+"""Answers of a standby, and errors for what it cannot do."""
 
 from __future__ import annotations
 

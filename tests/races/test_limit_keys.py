@@ -182,7 +182,7 @@ def test_jobs_without_a_key_count_as_one_more_key(race: Race) -> None:
 
 
 def test_keys_and_a_plain_limit_with_rates_take_turns(race: Race) -> None:
-    """What is left out, because a worker could begin fewer jobs, has the next turn."""
+    """A job left out because a worker could begin fewer has the next turn."""
     limit(race, 50, starts=50, per="1 h")
     race.rows("select qwf.create_limit('api', 50, 50, '1 h')")
     for key in ("customer:a", "customer:b", "api"):

@@ -19,7 +19,8 @@ begin
   select f.* into v_floor from _qwf.floors f
   where f.queue = p_queue and f.found_at < p_now - interval '1 s' order by f.found_at desc limit 1;
   if v_floor.until > p_now then
-    return _qwf.pick_above(v_floor.bands, p_queue, p_worker, p_now, p_count, p_light_only, p_picked);
+    return _qwf.pick_above(
+      v_floor.bands, p_queue, p_worker, p_now, p_count, p_light_only, p_picked);
   end if;
   return array(
     select (j.ctid, j.id, j.run_id, null, null,

@@ -6,7 +6,8 @@
 create view qwf.running_jobs as
 select
   j.id, j.run_id, j.node_id, j.task, coalesce(j.node_id, j.task) as name, j.queue, j.project,
-  j.attempt, j.claimed_by as worker, w.host, j.claimed_at, j.lease_expires_at, p.fraction as progress,
+  j.attempt, j.claimed_by as worker, w.host, j.claimed_at, j.lease_expires_at,
+  p.fraction as progress,
   p.message as progress_message, date_part('epoch', qwf.now() - j.claimed_at) as seconds,
   array(
     select distinct o.host

@@ -990,7 +990,7 @@ class Crashes(Machine):
     @precondition(lambda self: self.jobs("queued") and not self.opened)
     @rule(host=st.sampled_from(HOSTS), info=numbers, count=st.sampled_from([1, 1, 2]))
     def crash(self, host: str, info: int, count: int) -> None:
-        """What a box has claimed kills its process."""
+        """A job that a box has claimed kills its process."""
         with self.step() as main:
             worker = self._registered(host, pick(INFO, info)) if info % 4 else WORKERS[0]
             self._die(main, claim(main, worker, count))
@@ -998,7 +998,7 @@ class Crashes(Machine):
     @precondition(lambda self: self.held() and not self.opened)
     @rule(some=st.lists(numbers, min_size=1, max_size=3))
     def die(self, some: list[int]) -> None:
-        """What runs kills its process."""
+        """A running job kills its process."""
         with self.step() as main:
             held = self.held()
             self._die(main, list(dict.fromkeys(pick(held, n) for n in some)))

@@ -17,8 +17,9 @@ select is(_qwf.fire_schedules(), 0, 'and no more while they are open');
 select results_eq($$ select inputs ->> 'day' from qwf.jobs where schedule = 'etl.backfill.1'
   order by id $$, $$ values ('2026-01-01'), ('2026-01-04'), ('2026-01-05'), ('2026-01-06') $$,
   'the oldest first, without what is done or being worked on');
-select results_eq($$ select labels, max_attempts from qwf.job_details where schedule = 'etl.backfill.1'
-  order by id limit 1 $$, $$ values ('{"schedule": "etl.backfill.1", "backfill_of": "etl",
+select results_eq($$ select labels, max_attempts from qwf.job_details
+  where schedule = 'etl.backfill.1' order by id limit 1 $$,
+  $$ values ('{"schedule": "etl.backfill.1", "backfill_of": "etl",
     "due": "2026-01-01T03:00:00Z"}'::jsonb, 1) $$, 'with the options of the schedule');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 

@@ -9,7 +9,8 @@ select qwf.create_schedule('nightly', 'etl', cron => '30 0 * * *', timezone => '
     "timeout": "1 h"}');
 select qwf_test.set_now('2026-03-29 00:00:00+00');
 select is(_qwf.fire_schedules(), 1, 'it fires');
-select results_eq('select inputs, max_attempts, key, timeout, labels from qwf.job_details', $$ values (
+select results_eq(
+  'select inputs, max_attempts, key, timeout, labels from qwf.job_details', $$ values (
   '{"at": "2026-03-28T23:30:00Z", "day": "2026-03-29", "hour": 0, "from": "2026-03-27T23:30:00Z",
     "to": {"at": "2026-03-29T22:30:00Z", "date": "2026-03-30", "hour": 0},
     "as_is": {"$from": "x"}, "n": [1]}'::jsonb, 3, '2026-03-29', interval '1 h',
@@ -27,7 +28,8 @@ select _qwf.fire_schedules();
 select results_eq('select context #>> ''{due,date}'', context ->> ''day'', key, out_dir, schedule
   from qwf.runs', $$ values ('2026-03-29', '2026-03-28', '2026-03-29', 'etl', 'run') $$,
   'the context of a run, too');
-select results_eq('select limit_by, max_attempts, backoff from qwf.job_details where queue = ''qwf.runs''',
+select results_eq(
+  'select limit_by, max_attempts, backoff from qwf.job_details where queue = ''qwf.runs''',
   $$ values ('etl', 2, '[60]'::jsonb) $$, 'it waits in line for its limit');
 select qwf_test.claim('cpu');
 select is((select resolved_inputs from qwf.jobs where node_id = 's/a'),
