@@ -153,7 +153,8 @@ def test_a_schema_that_psql_deployed_is_adopted(qwf: Cli, empty_dsn: str) -> Non
         assert nothing.exit_code == 1
         assert "no change is registered as deployed" in nothing.stderr
         conn.execute("alter table qwf.jobs drop mine")
-    assert qwf("migrate", "adopt", "--dsn", empty_dsn).exit_code == 0
+    done = qwf("migrate", "adopt", "--dsn", empty_dsn)
+    assert done.exit_code == 0, done.stderr
     assert qwf("migrate", "verify", "--dsn", empty_dsn).exit_code == 0
 
 

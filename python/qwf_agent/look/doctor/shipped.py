@@ -24,7 +24,7 @@ _TYPE = re.compile(
 )
 _COLUMN = re.compile(
     r"^  (?!(?:constraint|primary key|unique|check|foreign key|exclude)\b)(?P<name>[a-z_]\w*) "
-    r'(?P<type>"?[a-z][\w. ]*?"?(?:\[\])?)'
+    r'(?P<type>"?[a-z_][\w. ]*?"?(?:\[\])?)'
     r"(?=,|\n|$| not null| default| check| primary key| generated| references| unique)",
     re.MULTILINE,
 )
