@@ -57,6 +57,7 @@ KEYWORDS = (
 COLUMNS = 100
 LONGEST = 480  # lines of a source
 CROWDED = 10  # files of a room
+COMMENTED = 8  # lines above a function
 
 RECORDS = SQL.parent / "python/qwf_agent/migrate/record.py"  # the event of a migration
 
@@ -109,6 +110,10 @@ def faults_of_source(name: str) -> Iterator[str]:
         yield "it says create or replace, or has a transaction: the plan begins one"
     if re.search(r"^-- (Purpose|Guarantees|Called by): ", text, re.MULTILINE):
         yield "a comment has a label: its first sentence is the purpose"
+    for one in objects.statements(text.partition("\n\n")[2]):
+        above = one.text.removesuffix(objects.bare(one.text)).strip("\n").splitlines()
+        if one.kind == "function" and len(above) > COMMENTED:
+            yield f"{one.name} has {len(above)} lines of comment above it, more than {COMMENTED}"
     if len(text.splitlines()) > LONGEST:
         yield f"it has more than {LONGEST} lines: make two subjects of it"
 

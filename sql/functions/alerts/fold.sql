@@ -10,15 +10,13 @@ comment on type _qwf.alert_change is
   'Meaning of new events to a rule, of one subject: how many are bad, when, and whether a good '
   'end came last; paired: a good end may come. Then the terms of the rule.';
 
--- Counts events in the alerts of their subjects: opens them, or lets them go on, or open again;
--- after a good end and nothing bad, an alert closes when its calm time is over. One statement
--- for all rules and subjects, which finds each alert once, by rule and key: with "=" and
--- "closed_at is null", statistics of a table that was empty made it read all alerts for each
--- change. Times count from now, not from the event: what got its number late is told, too. An
--- alert opens when more than more_than events have happened within `within`. The first message
--- is due after `for`. One that opens again less than `repeat` after its last message is silent
--- until then, unless it is a question. If an alert is erased or pruned at the same moment, a new
--- one counts the events. A good end never puts off a close; a question has no calm time.
+-- Counts events in the alerts of their subjects: opens alerts, keeps them open, or reopens them;
+-- after a good end and nothing bad, an alert closes when its calm time is over. Finds each alert
+-- once, by rule and key: with "=" and "closed_at is null", statistics of a table that was empty
+-- made it read all alerts. Times count from now, not from the event, so that late numbers count,
+-- too. An alert that reopens less than `repeat` after its last message is silent until then,
+-- unless it is a question. If an alert is erased or pruned at the same moment, a new one counts
+-- the events.
 -- Locks: the alerts; the caller has locked the row of event_numbers.
 create function _qwf.apply_changes(
   p_terms _qwf.alert_terms[], p_groups _qwf.event_group[], p_now timestamptz)

@@ -16,13 +16,12 @@ create type _qwf.alert_terms as (
 comment on type _qwf.alert_terms is
   'A rule of alerts as columns. ends: kinds of events that end its alerts; pause: the time `for`.';
 
--- Gives numbers to the events that have none, and applies the rules of alerts to them, in one
--- transaction: each event meets each rule exactly once, and so does the job that a rule makes.
--- Reads the last number under its lock, then numbers, then matches, each in a statement of its
--- own; all rules at once. Without a rule it is number_events() and a look at two indexes. A rule
--- that raises gets last_error, and the others go on. A receiver that a producer has named gets a
--- rule when something happens to such a job or run, which has the bounds of any rule; prune()
--- deletes it two days after its last message. Only events that name it look at it.
+-- Numbers the events that have no number, and applies the alert rules to them, in one
+-- transaction: each event meets each rule exactly once. Reads the last number under its lock,
+-- then numbers, then matches, one statement each. A rule that raises gets last_error, and the
+-- others go on. A receiver that a producer named gets a rule when something happens to that job
+-- or run, bounded like any rule; prune() deletes it two days after its last message. Only events
+-- that name it are checked against it.
 -- Locks: the row of event_numbers; while another transaction has it, it does nothing.
 -- Notifies: qwf_events, and sleepers of the queues of what the rules enqueue.
 create function _qwf.number_and_match() returns int

@@ -69,13 +69,11 @@ comment on function qwf.cancel_job is
   'no such job, QW002 it has ended, QW005 a reason of more than 4 KiB.';
 call _qwf.allow('qwf.cancel_job', 'qwf_producer');
 
--- Cancels a run. Nodes that are not running are cancelled in the caller's transaction; running
--- bodies are told once it commits, and killed after a grace period. The row of a running job is
--- never locked, however long the transaction stays open. Clean-up nodes (run_if all_done) of a
--- run that has started still run; cancel_job stops one. A run in line keeps its place until its
--- bodies have ended; if it waits there, its compensation does, too (see _end_run). A NOTICE
--- tells that a retry with other definitions or another context had not begun. A second call
--- changes nothing.
+-- Cancels a run. Nodes that do not run are cancelled in the caller's transaction; running bodies
+-- are told once it commits, and killed after a grace period. The row of a running job is never
+-- locked, however long the transaction stays open. Clean-up nodes (run_if all_done) of a run
+-- that has started still run. A run in line keeps its place until its bodies have ended; if it
+-- waits there, so does its compensation (see _end_run). A second call changes nothing.
 -- Locks: the run, its waiting events; its nodes that are free and not running.
 -- Notifies: workers that run a node of it.
 create function qwf.cancel_run(run_id bigint, reason text default null) returns boolean

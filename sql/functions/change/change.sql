@@ -8,11 +8,10 @@ comment on type qwf.job_verdict is
   'changed or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
 
 -- Changes priority, queue, limit or time of a waiting job, or puts it before all others; or
--- names the receiver that hears of a job or run that is not over. A null argument changes
--- nothing; an empty limit_by takes the job out of its limit. A run_at in the future makes the
--- job scheduled, one in the past makes it queued. With run_next it is due now and the next of
--- its queue, until it is claimed; its priority stays. notify alone does not need a job that
--- waits; of a node it is that of its run; an empty text removes it.
+-- names the receiver notified about an unfinished job or run. A null argument changes nothing,
+-- an empty limit_by or notify removes it. A run_at in the past makes the job queued. With
+-- run_next it is due now and the next of its queue, until it is claimed. For a node, notify is
+-- that of its run.
 -- Locks: the new limit, against being dropped; for notify the run, or the job; then the job, if
 --   it is free.
 -- Notifies: a sleeper of the queue.
@@ -167,14 +166,11 @@ begin
 end $$;
 
 -- Changes those of some jobs that are queued or scheduled, and returns their ids. Never waits: a
--- job that is being claimed counts as no longer waiting. A null changes nothing. A p_run_at in
--- the future makes a job scheduled, one in the past makes it queued. With p_run_next a job comes
--- before all others in its queue until it is claimed, and a scheduled one is due now. No call
--- with its key and debounce moves it to later after that. A guarded node that was never tried
--- stays scheduled, as _promote_due opens it. Jobs that become queued get their positions in the
--- order of their ids. An empty p_limit_by takes a job out of its limit. A job that waits holds
--- nothing of a limit, so nothing is given back; the next claim counts. A job of the engine stays
--- in its queue: no worker could run it.
+-- job that is being claimed no longer counts as waiting. With p_run_next a job comes before all
+-- others in its queue until it is claimed, and no debounce moves it to later. A guarded node
+-- that was never tried stays scheduled, because _promote_due opens it. A job that waits holds
+-- nothing of a limit; the next claim counts. A job of the engine stays in its queue: no worker
+-- could run it.
 -- Locks: the jobs that are free, by id.
 -- Notifies: sleepers of the queues.
 create function _qwf.change_waiting(

@@ -163,12 +163,10 @@ begin
     order by u.id;
 end $$;
 
--- Runs many failed or cancelled jobs again; nodes through their runs, each run once. One row for
--- each job of the list. A job that is refused does not keep the others from being retried, and
--- undoes none of them. A job that has not failed or been cancelled, perhaps because somebody has
--- retried it meanwhile, is refused and not locked. Keys are taken again in the order in which
--- enqueue_many takes them, those of runs before those of jobs, so that callers with the same
--- keys cannot deadlock.
+-- Runs many failed or cancelled jobs again; nodes through their runs, each run once. Returns one
+-- row for each job of the list; a job that is refused keeps no other from being retried. Keys
+-- are taken in the order in which enqueue_many takes them, those of runs before those of jobs,
+-- so that callers with the same keys cannot deadlock.
 -- Locks: the runs of all nodes, by id; the failed and cancelled standalone jobs, by id; then as
 --   retry_job and retry_run.
 -- Notifies: sleepers of the queues that got work.

@@ -43,10 +43,9 @@ begin
 end $$;
 
 -- Starts a run again for another attempt at its job: its nodes that failed or were cancelled,
--- those that another graph or context changes, and what follows from them. Of a run that waited
--- in line for its first attempt, all nodes. Of a run that was cancelled while it waited in line,
--- only the compensation nodes. A run of which nothing is left to run completes: its last bodies
--- reported after it had been cancelled. Returns how many rows of nodes were made or reset.
+-- those that another graph or context changes, and their successors; all nodes of a run that
+-- waited in line for its first attempt; only the compensation nodes of one cancelled there. A
+-- run with nothing left to run completes. Returns how many rows of nodes were made or reset.
 -- Locks: the caller has locked the run.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: QW005 if the inputs do not fit the workflow; QW002 if a compensation node failed, or

@@ -11,12 +11,10 @@ create type _qwf.started_children as (count int, nodes int, runs bigint[]);
 comment on type _qwf.started_children is
   'New runs of the first count jobs of a list, and how many nodes they have.';
 
--- Starts runs that wait on the queue qwf.runs, in claim order and as the limits allow. Bounded:
--- it stops after p_nodes rows of nodes or 300 ms, with at least one run. What was picked beyond
--- that is only locked, and stays queued. New runs start together. If that fails, or the job had
--- a run before, each starts in a subtransaction of its own: a bad one ends alone, and a run in
--- line that cannot go on fails. Does nothing inside itself: what starts while it runs may queue
--- runs, which the loop picks. Returns 100 or more only if there may be more.
+-- Starts runs that wait on the queue qwf.runs, in claim order and as the limits allow. Stops
+-- after p_nodes rows of nodes or 300 ms, with at least one run. New runs start together. If that
+-- fails, or the job had a run before, each starts in a subtransaction of its own, so that a bad
+-- one ends alone. Does nothing inside itself. Returns 100 or more only if there may be more.
 -- Locks: permits of limits, queued jobs, runs above that have not started, if they are free;
 --   then as _report_runs.
 -- Notifies: sleepers of the queues of the first nodes.
@@ -186,14 +184,11 @@ begin
   where j.id = p.id;
 end $$;
 
--- Starts the run of a job that was picked from the queue of runs. Another attempt goes on with
--- the last run of the job if that failed or was cancelled and is of the same workflow: nodes run
--- again that other definitions or inputs change. Else it is a new run. If that last run is
--- locked, or a body of it still stops, the job waits for 5 seconds: nothing is waited for here,
--- because the caller holds jobs. A run in line that is over takes its job out of the line,
--- unless it failed and is about to wait there again; what a retry of it asks for is in the
--- inputs of that job. What the inputs or the definition forbid ends the attempt as fatal. A job
--- that is not queued any more is left as it is.
+-- Starts the run of a job that was picked from the queue of runs. Another attempt continues the
+-- last run of the job if that failed or was cancelled, and is of the same workflow. If that run
+-- is locked, or a body of it still stops, the job waits 5 seconds: the caller holds jobs, so
+-- nothing waits here. A run in line that has ended takes its job out of the line, unless it
+-- waits there again. Invalid inputs end the attempt as fatal.
 -- Locks: the last run of the job, if it is free.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: errors that pass (see _is_passing_error).

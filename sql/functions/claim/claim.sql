@@ -49,27 +49,14 @@ create type _qwf.nodes_read as (jobs _qwf.picked[], runs bigint[]);
 comment on type _qwf.nodes_read is
   'Picked jobs with their inputs, and their runs if one of these has not started (else null).';
 
--- Hands queued jobs to a worker. This is the only way from queued to running. A job is handed to
--- one worker only: its row is locked when it is picked, and made running in the same
--- transaction. Limited jobs take their slots and starts first, so that claims of rivals count
--- before they commit. Of limits with a rate it hands out only as many jobs as the worker could
--- begin now: a start counts when its job is claimed. A job whose references cannot be resolved
--- fails with QW004, and the others are still handed out. A job with a key starts only when the
--- one of its key that started before has ended: only claim makes a waiting job (w) one that has
--- started (s), and only under the lock of its row. The jobs come in the order in which they were
--- picked: no join here may change it, and the settings below leave only nested loops. A walk is
--- a scan along one index in claim order that stops at the jobs it takes. The ordinary walk
--- stands here, and all others behind _pick_special. What is asked of a table says limit 1 and
--- not exists, for which the planner might read all of it into a hash table. Every walk follows
--- its index whatever the statistics say: the settings below hold in all functions that claim
--- calls, and rule out what a cached plan with an unknown LIMIT would choose instead.
--- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips
---   those that somebody else has locked.
--- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or
---   jobs that it cannot run; on a queue with placement pack, the better worker that it leaves
---   them to.
--- Raises: QW005 for max_jobs outside 1 to 1000 or startable outside 0 to max_jobs, QW006 for an
---   unknown queue, QW007 for a queue or worker of the engine.
+-- Hands queued jobs to a worker, each to one only: the row is locked when picked, and made
+-- running in the same transaction. Nothing else makes jobs run. Limited jobs take slots and
+-- starts first, so that rival claims count before they commit. The ordinary walk is here, the
+-- others are behind _pick_special. Settings and `limit 1` pin every plan, those of called
+-- functions, too.
+-- Locks: starts, free slots, queued jobs, runs that have not started; skips locked rows.
+-- Notifies: the next sleeper, if jobs may be left; with placement pack, the better worker.
+-- Raises: QW005 for max_jobs or startable out of bounds, QW006, QW007.
 create function qwf.claim(
   queue text, worker text, max_jobs int default 1, lease interval default null,
   light_only boolean default false, startable int default null)
@@ -213,13 +200,11 @@ begin
 end $$;
 
 -- Ends the older jobs of the keys of picked jobs, which only wait for their next try, and
--- returns the picked jobs that may start. Of the jobs that run at most once it keeps as many as
--- the worker could begin now (p_startable), less those of limits with a rate: none is claimed
--- ahead. This is the only place where a newer job supersedes an older one. A producer and a
--- finish with open transactions cannot see each other, so neither of them could. A picked job
--- whose older one has been queued meanwhile is left; if somebody has locked the older one, it
--- waits a second, so that no claim picks it again and again in vain. A job that has started is
--- the older one itself: it passes.
+-- returns the picked jobs that may start. Of jobs that run at most once it keeps as many as the
+-- worker could begin now (p_startable). Only here does a newer job supersede an older one: a
+-- producer and a finish with open transactions cannot see each other. A picked job whose older
+-- one has been queued meanwhile is left; if somebody has locked the older one, it waits a
+-- second, so that claims do not pick it in vain.
 -- Locks: the older jobs; skips those that somebody else has locked.
 create function _qwf.supersede(
   p_picked _qwf.picked[], p_now timestamptz, p_startable int, p_rated bigint[])
@@ -315,16 +300,12 @@ begin
     for no key update skip locked));
 end $$;
 
--- Takes reports about attempts that ended, and hands out the next jobs: finish_many and claim in
--- one call and one commit. The attempts end first, so that a node that a report opens, or the
--- slot of a limit that it frees, can be handed out at once. Sleepers of the queue are woken for
--- what the reports opened or freed and this claim has not taken: an older job that it takes
--- instead does not count. First one row per report, in order, as finish_many answers; then the
--- jobs, in the order and under the rules of claim. If it raises, it has written nothing: no
--- report is lost, because the caller still has them all. The arguments of both parts are checked
--- before anything is written. After an error send the reports with finish_many and claim with
--- claim, so that neither can keep the other from its end. The same reports again are answered as
--- by finish_many, and hand out further jobs.
+-- Takes reports about attempts that ended, and hands out the next jobs, in one commit. The
+-- attempts end first, so that this claim can take a node that a report opens, or the slot that
+-- it frees. Returns one row per report, in order, as finish_many answers; then the jobs, in the
+-- order and under the rules of claim. If it raises, it has written nothing: the caller still has
+-- all reports, and sends them again with finish_many and claims with claim, so that neither can
+-- keep the other from its end.
 -- Locks: as finish_many, which may wait; then as claim, which never waits.
 -- Notifies: as finish_many and claim.
 create function qwf.finish_and_claim(

@@ -2,15 +2,13 @@
 -- index. A tick finds them; claims only read them.
 
 -- Finds where the queued jobs of each queue begin, if a walk to the first one passes more than a
--- thousand entries: while somebody holds a snapshot, vacuum leaves claimed jobs in the index,
--- and each claim would pass them. Claims use a floor from a second after it was found, so it
--- hides no job of a transaction that is shorter than that. It walks from the very start each
--- time, so a job that was committed late below a floor is found by the next one: after 2 seconds
--- for a million entries, one second at least, whatever the clock says of how long the walk took:
--- on a busy machine claims would pass more and more meanwhile. A floor holds 4 seconds longer
--- than that. A priority in which nothing is queued lies full of claimed jobs, too, which do not
--- show it: the last 2000 jobs and the floor before do. At most 16 priorities, the first ones.
--- Locks: floors that nobody needs any more and nobody else has locked.
+-- thousand entries, which vacuum leaves while somebody holds a snapshot. Claims use a floor from
+-- a second after it was found, so it hides no job of a shorter transaction. Each walk begins at
+-- the very start, so the next one finds a job committed late below a floor: after 2 seconds for
+-- a million entries, at least one. A floor holds 4 seconds longer. A priority with nothing
+-- queued may be full of claimed jobs, too: the last 2000 jobs and the floor before show it. At
+-- most 16 priorities.
+-- Locks: floors that have expired and nobody else has locked.
 create function _qwf.find_floors() returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -15,16 +15,13 @@ comment on type _qwf.keyed_job is
   'A picked job: the place of its key, the how many-th of its key it is, and which turn the key '
   'has; rated: its limit has a rate.';
 
--- Picks jobs of limits that count by key, and puts them among the other jobs of a claim. The
--- index of waiting jobs is the line, and the running jobs are the count: nothing is derived, so
--- nothing can be stale. Goes round the keys, band by band (run_next, priority), from the one
--- after that which was served last, by whatever session (_turn_owner), until it has enough jobs
--- or has come round. All jobs without a key are one more key, at the end of the line. Locks keys
--- that seem to have room, and then, in a statement that began under the locks, counts again and
--- picks the first job of each key, then the second: so rivals never exceed a limit. Locks 100
--- keys at most, so that a claim that stays open delays few, and of limits with a rate as many as
--- the worker could begin jobs (p_startable; null: no limit has one); passes 32 more. Hands out
--- no job of a key in an isolation above read committed: an old snapshot cannot count.
+-- Picks jobs of limits that count by key. The index of waiting jobs is the line, and the running
+-- jobs are the count: nothing is derived, so nothing can be stale. Goes round the keys, band by
+-- band, from the one after the last that any session served (_turn_owner); jobs without a key
+-- are one more key, at the end. Locks keys that seem to have room, then counts again in a
+-- statement begun under the locks, so rivals never exceed a limit. Locks 100 keys at most, and
+-- of limits with a rate p_startable. None in an isolation above read committed: an old snapshot
+-- cannot count.
 -- Locks: the row of a key in hash_locks, tried only; queued jobs that nobody else has locked.
 create function _qwf.pick_keyed(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,

@@ -1,16 +1,13 @@
 -- Inputs of nodes resolved during the claim. Callers hold the locks of the jobs.
 
--- Resolves the references in the inputs of picked jobs, against outputs as they are now, and
--- reads what a worker has to know of their runs. Keeps the order. Errors become values, also
--- what raises: only the job that raises gets the error, and fails. If the statement is cancelled
--- after two seconds or more, it has no time limit any more: the jobs before are handed out,
--- those after it stay queued, and a job that took two seconds by itself fails. Inputs without a
--- reference, and the args of standalone jobs, are not read. Each row is found by its place or
--- its id, whatever the statistics say (offset 0).
+-- Resolves the references in the inputs of picked jobs, and reads what a worker must know of
+-- their runs. Keeps the order. A job whose inputs raise fails alone. If the statement is
+-- cancelled after two seconds or more, the jobs before are handed out, those after it stay
+-- queued, and a job that took two seconds by itself fails. Finds each row by its place or id,
+-- whatever the statistics say (offset 0).
 -- Raises: 57014 if it is cancelled sooner, or before it has resolved a job; errors that pass
---   (see _is_passing_error), except 53200 without a hint: one job that needs more memory than
---   there is would otherwise stop its queue. With a hint the memory for locks is full, which no
---   job causes.
+--   (see _is_passing_error), except 53200 without a hint: one job that needs too much memory
+--   would stop its queue. With a hint the memory for locks is full, which no job causes.
 create function _qwf.resolve_inputs(p_picked _qwf.picked[], p_worker text, p_now timestamptz)
 returns _qwf.nodes_read
 language plpgsql

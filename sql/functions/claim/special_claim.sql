@@ -81,12 +81,10 @@ begin
 end $$;
 
 -- True when a worker should leave the next job of a queue with placement pack to a better
--- worker, which it wakes. Better is who has the higher rank, then more slots, then the first
--- name of its host. Yields only to one that is asleep (hence has room), that is on, and that
--- fits the first job which this worker could take; and only while that job has waited less than
--- settings.pack_patience. So no job waits longer while anybody asks. A worker to which two jobs
--- were left in vain does not count until it claims, so one that never claims delays no more than
--- two. Looks at the first 64 jobs without a limit: jobs with one are not packed.
+-- worker, which it wakes: one with the higher rank, then more slots, then the first name of its
+-- host. Yields only to one that sleeps, is on, and fits the first job that this worker could
+-- take, while that job has waited less than settings.pack_patience. A worker to which two jobs
+-- were left in vain does not count until it claims. Looks at the first 64 jobs without a limit.
 -- Locks: the row in sleepers of this worker, or of one that did not answer, if it is free.
 -- Notifies: the channel of the better worker.
 create function _qwf.yields(p_queue text, p_worker qwf.workers, p_now timestamptz) returns boolean

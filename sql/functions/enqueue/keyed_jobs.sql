@@ -2,11 +2,9 @@
 -- then the job that waits under it, which no claim can start meanwhile.
 
 -- Inserts one standalone job at a position, or merges it into the job of its key that waits.
--- With debounce it starts so long after this call, and at most debounce_max after it. Never
--- merges into a job that has started, so no edit is lost: a job of the same key then waits
--- behind it. The exceptions are once and refuse: they count every unfinished job, also one that
--- a claim has started meanwhile. If the job that waits starts or ends meanwhile, the new one is
--- inserted after all.
+-- Never merges into a job that has started, so no edit is lost: the new one waits behind it.
+-- Only once and refuse count every unfinished job, even one that a claim has started meanwhile.
+-- With debounce it starts that long after this call, and at most debounce_max after it.
 -- Locks: the key, against others who insert it; the job that it merges into, until the caller's
 --   transaction ends: no claim can start that job with the old arguments meanwhile.
 -- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
@@ -119,17 +117,13 @@ create function _qwf.is_checked(p_labels jsonb) returns boolean
 language sql immutable
 return coalesce(p_labels @> '{"qwf.checked": true}', false);
 
--- Merges a job into the one of its key that waits; returns null if none waits any more. The job
--- starts after the caller's transaction has ended: claim skips a locked row. It starts no later
--- than any of those who merged allow, and expires no earlier. With key_mode replace it gets
--- everything but id and place from the new one; else it keeps what it has. A job that was
--- enqueued once holds its key, ended or not, and is never changed. One that somebody has asked
--- to cancel is cancelled now, and not merged into: the new edit would go with it.
--- Locks: the job, unless it was enqueued once and does not wait any more. One that was enqueued
---   once and a queued one that is kept, does not expire and was never debounced are locked for
---   share, so that producers do not wait for each other.
--- Notifies: a sleeper of the queue of a queued job that is kept or replaced, because a claim may
---   have skipped it meanwhile. One that was enqueued once is found by polls.
+-- Merges a job into the one of its key that waits; returns null if none waits any more. It
+-- starts no later than any of the merged ones allows, and expires no earlier. With key_mode
+-- replace it gets everything but id and place from the new one. A job that was enqueued once is
+-- never changed; one that is to be cancelled is cancelled now instead.
+-- Locks: the job, which claims then skip; for share only, if it was enqueued once or is kept as
+--   it is, so that producers do not wait for each other.
+-- Notifies: a sleeper of the queue of a queued job that a claim may have skipped meanwhile.
 -- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
 create function _qwf.merge_waiting(p_job _qwf.new_job) returns qwf.enqueued
 language plpgsql

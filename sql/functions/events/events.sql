@@ -53,14 +53,12 @@ as $$
     else split_part(ltrim(left(p_error, 1000), E' \t\r\n'), E'\n', 1) end, 200)
 $$;
 
--- Gives numbers to the events that have none, and tells listeners the last number. Numbers grow
--- by one and never change: it locks the row of numbers first, and reads events in later
--- statements, which see what the last one has numbered. It commits durably, whatever the session
--- says: a crash never gives a number again that was read. If the timeline of the server is a new
--- one, events_restarted comes first. Stops at p_rows or after p_ms, and then returns the size of
--- a batch; else all are numbered, and it returns at most 99. It passes the entries of events
--- that were numbered 10 to 20 seconds ago; what a transaction that was open for longer than that
--- commits is found by a look at all, every 10 seconds.
+-- Numbers the events that have no number, and tells listeners the last number. Numbers grow by
+-- one and never change: it locks the row of numbers first, and reads events in later statements.
+-- It commits durably, so that a crash never reuses a number that was read. Stops at p_rows or
+-- after p_ms, and then returns the size of a batch, else at most 99. Skips the index entries of
+-- the last 10 to 20 seconds; a look at all, every 10 seconds, finds what a longer transaction
+-- commits.
 -- Locks: the row of event_numbers; while another transaction has it, it does nothing.
 -- Notifies: qwf_events, with the last number.
 create function _qwf.number_events(p_rows int default 5000, p_ms int default 300) returns int

@@ -51,15 +51,10 @@ comment on function qwf.finish is
 call _qwf.allow('qwf.finish', 'qwf_worker');
 
 -- Takes a worker's reports about attempts that ended. The fence: only a report with the job's
--- current token changes anything; of two reports about one attempt the first counts. The new
--- state of the job, the attempt row and the event are written in one transaction. A report with
--- a stale token is answered lost; the same report again is answered ok, except about a job that
--- left no row in an earlier call. An error while fanning out never undoes the end of the job:
--- the event waits in the outbox. Completion wins over a pending cancel request, which tick()
--- deletes. Ordinary reports cost one statement, if their jobs all leave a row or all leave none.
--- It writes nothing if one report is not ordinary: then all go through _end_attempts. Each job
--- is found by id and token alone, whatever the statistics say: the token is null unless the job
--- is running.
+-- current token changes anything, and the first of two counts. State, attempt and event are
+-- written in one transaction. A stale token is answered lost; a repeated report ok, unless its
+-- job left no row. An error while fanning out never undoes the end of a job: the event waits in
+-- the outbox. If one report is not ordinary, all go through _end_attempts.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those
 --   runs.
 -- Notifies: sleepers of queues that got work; workers whose bodies have to stop.

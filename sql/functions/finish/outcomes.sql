@@ -8,15 +8,13 @@ comment on type _qwf.transition is
   'State a job goes to when an attempt ends, and what the attempt costs of its budgets. outcome: '
   'as what it counts.';
 
--- Decides the next state of a job whose attempt ended: the state machine of an attempt, in one
--- place. Errors and transient failures count against max_attempts, losses against max_losses; a
--- release counts against neither. A transient failure waits at least detail.retry_after_s, a
--- release exactly so long (at least 1 s), both at most 366 days. A job that runs at most once
--- and whose body may have begun gets no other try, unless the body says itself that nothing
--- happened (a transient failure, or the reason later); if it said nothing, the outcome is
--- maybe_run. A card or a disk that failed under it is no word of it. A job that should stop
--- never goes back to the queue, and nobody is asked about it. Inlined into its caller's query:
--- failing reports by the hundred cost 1.2 times as much otherwise.
+-- Decides the next state of a job whose attempt ended: the state machine of an attempt. Errors
+-- and transient failures count against max_attempts, losses against max_losses, a release
+-- against neither. A transient failure waits at least detail.retry_after_s, a release exactly
+-- that long (at least 1 s), both at most 366 days. A job that runs at most once and whose body
+-- may have begun gets no other try, unless the body itself says that nothing happened; a failing
+-- card or disk does not. A job that should stop is never queued again. Inlined: failing reports
+-- by the hundred cost 1.2 times as much otherwise.
 create function _qwf.transition(
   p_outcome text, p_detail jsonb, p_error text, p_begun boolean, p_stopped boolean,
   p_failures int, p_losses int, p_options qwf.job_options,
@@ -150,14 +148,12 @@ begin
   end loop;
 end $$;
 
--- Changes the outcome of the few reports about which the earlier attempts of the job decide. The
--- failure of a job whose arguments the body does not know is a release, if the producer had
--- compared them with the function: the worker runs older code. A release that waits and gives no
--- reason has the reason later; after 1000 such attempts in a row the next is a tempfail. Of a
--- crash, the task is noted. A job with newer arguments waits 15 s, and no budget is counted. An
--- hour after the first such release it fails after all; another outcome in between begins a new
--- hour. The first release writes an event. Reads nothing but p_reports unless one of them is of
--- this kind, and at most 1000 attempts for one that comes later.
+-- Changes the outcome of reports about which earlier attempts of the job decide. A failure over
+-- arguments that the body does not know, but the producer compared, is a release: the worker
+-- runs older code. The job waits 15 s, and fails after an hour of such releases; the first
+-- writes an event. A release without a reason has the reason later; after 1000 in a row the next
+-- is a tempfail. A crash is noted for its task. Reads nothing else unless a report is of this
+-- kind.
 -- Locks: the caller has locked the jobs.
 create function _qwf.weigh_outcomes(p_reports _qwf.report[], p_now timestamptz)
 returns _qwf.report[]

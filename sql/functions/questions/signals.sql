@@ -5,12 +5,10 @@ create type _qwf.signal_answers as (found int, answered int);
 comment on type _qwf.signal_answers is
   'How many steps that wait for a signal were found, and how many of them it has answered.';
 
--- Tells all runs of a project that something has happened outside: the steps that wait for this
--- name complete with the payload. The signal, the answers and the fan-out are in the transaction
--- of the caller. It is kept for steps that ask later, which read the newest that fits: so it may
--- come early, and twice. A step whose schema it does not fit goes on waiting. It answers 100
--- steps at once, and the tick the others. No step waits for a producer whose transaction is
--- open.
+-- Tells all runs of a project about something outside: steps that wait for this name complete
+-- with the payload, in the caller's transaction. It is kept for steps that ask later, which read
+-- the newest that fits, so it can come early, and twice. A step whose schema it does not fit
+-- goes on waiting. It answers 100 steps at once, and the tick the others.
 -- Locks: as _serve_signal.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW005 for an invalid name, payload or time, and for the 1001st kept signal of a name.

@@ -1,14 +1,11 @@
 -- Limits created, dropped and held. Locks: the row of the queue, the limit, then its free slots
 -- and starts that nobody has locked.
 
--- Creates or changes a named limit on how many jobs run at once, or start in a period. A limit
--- that counts by key has no slots and no starts: see _pick_keyed. Applies to jobs of every queue
--- that name it with limit_by; with max_running 1 the jobs of a queue run strictly in claim
--- order. While the limit is not changed, at most `starts` of its jobs start within any period of
--- the length `per`, by the clock of the server. A start is a claim that was committed, also of a
--- retry and of a job that is released. Called again, changes only what is given. Lowering it
--- stops no job: nothing more is handed out until fewer run, or fewer have started. Waits for no
--- claim.
+-- Creates or changes a named limit on how many jobs run at once, or start in a period, for jobs
+-- of every queue that name it with limit_by. While it is not changed, at most `starts` of its
+-- jobs start within any period of the length `per`, by the clock of the server; each committed
+-- claim is a start. A limit that counts by key has no slots and no starts: see _pick_keyed.
+-- Called again, changes only what is given. Lowering it stops no job. Never waits for a claim.
 -- Locks: the limit, then its free slots and starts that nobody has locked.
 -- Notifies: sleepers of the queues where jobs wait for it.
 create function qwf.create_limit(
@@ -130,12 +127,10 @@ begin
   end if;
 end $$;
 
--- Removes a limit. Refused while unfinished jobs name the limit: they would wait forever; and
--- while a current pipeline or workflow or a schedule that is on does: what they start would be
--- refused. The limit of a queue (queue:NAME) is removed at once: its jobs are no longer limited.
--- Waits for open transactions that have put jobs into the limit, and for no claim: a held or
--- locked slot or start stays, and has no effect until a limit of that name exists again. Ends
--- its holds.
+-- Removes a limit, and its holds. Refused while unfinished jobs name it, which would wait
+-- forever, or a current definition or enabled schedule does. The limit of a queue (queue:NAME)
+-- is removed at once. Waits for open transactions that have put jobs into the limit, and for no
+-- claim: a locked slot or start stays, without effect until a limit of that name exists again.
 -- Locks: the row of the queue, as create_queue does; the limit; its free slots and starts that
 --   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.

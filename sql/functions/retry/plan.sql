@@ -66,16 +66,13 @@ comment on function qwf.retry_plan is
   'QW005 the context does not fit or completed is not needed.';
 call _qwf.allow('qwf.retry_plan', 'qwf_producer', 'qwf_viewer');
 
--- Plans the retry of a run that is over: which nodes are reused, which run again, which are new
--- and which are removed, and why. The only place that decides it: retry_plan shows the rows,
--- _mend_run acts on them. A node runs again for a reason of its own, or because one before it is
--- new or runs again. A map resumes if its only reason is its own failure, or an element that was
--- named: its completed elements are reused. Compensation nodes are skipped again. If one is
--- named, it runs again and all else stays as it is. A map with elements that never had inputs
--- does not: its list is read again. Nor does a repeat that was not done after its last turn: it
--- starts again from its first turn, unless its max is now higher. p_completed: compensate opens
--- the compensation nodes first that have not taken back what runs again, and then all that they
--- take back runs again.
+-- Plans the retry of a run that has ended: which nodes are reused, run again, are new or
+-- removed, and why. Only here is this decided: retry_plan shows the rows, _mend_run acts on
+-- them. A node runs again for a reason of its own, or because one before it does. A map resumes
+-- if only its elements failed or were named; its list is read again if elements never had
+-- inputs. A repeat starts again from its first turn, unless its max is higher now. Compensation
+-- nodes are skipped again, unless one is named. With p_completed compensate, those that have not
+-- undone what runs again open first.
 create function _qwf.plan_retry(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text, p_completed text)
 returns setof _qwf.planned

@@ -193,16 +193,14 @@ exception
       hint = 'another run with this key is live: wait for it or cancel it, then retry';
 end $$;
 
--- Lets a run that had waited in line, and is over, wait in line once more, by the plan of its
--- retry. Returns the plan, or null if the run never waited in line: then nothing has changed.
--- Its nodes, its graph and its context stay as they are until it is served: what the retry asks
--- for waits in the inputs of its job (see _serve_run). The budget of the run starts again. It
--- starts in this transaction if its limit has room.
+-- Lets a run that had waited in line, and has ended, wait in line once more, by the plan of its
+-- retry. Returns the plan, or null if it never waited in line. Nodes, graph and context stay
+-- until it is served: what the retry asks for waits in the inputs of its job (see _serve_run).
+-- It starts now if its limit has room.
 -- Locks: the caller has locked the run; its limit, against being dropped; the job for which it
 --   runs; the firings of schedules that enqueued it.
--- Raises: QW001 if its limit has been dropped; QW008 if another live run has taken its key;
---   QW002 if a compensation node of a run below failed, or if a body that runs at most once may
---   have run and is not in p_named.
+-- Raises: QW001 if its limit is gone; QW008 if its key is taken; QW002 if a compensation node
+--   below failed, or a body that runs at most once may have run and is not in p_named.
 create function _qwf.line_up_again(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text,
   p_named text[] default null, p_completed text default null)

@@ -1,14 +1,11 @@
 -- A run continued from where it failed, or from a node. Locks: the run, its events, its jobs.
 
--- Runs the nodes of a run again that retry_plan names, with its own definitions or those of now,
--- and with another context if one is given. Nodes that are reused keep their outputs. Budgets
--- start again; the history of attempts stays, except for the elements of a map that runs again
--- as a whole, as its list may differ, and for nodes that are removed. A run that has moved to
--- other definitions, or got another context, keeps them. A NOTICE tells that newer definitions
--- are current, or that the run moves to them; one names clean-up nodes that have completed, if a
--- node before them is reused. Nothing that has completed and was not taken back runs again
--- unless the caller says what is to become of it. A run that waited in line waits there again. A
--- run of a step is retried with the run above it.
+-- Runs the nodes of a run again that retry_plan names, with its own definitions or the current
+-- ones, and with another context if one is given. Nodes that are reused keep their outputs. The
+-- history of attempts stays, except for nodes that are removed and for elements of a map that
+-- runs again as a whole. Nothing that has completed and was not undone runs again unless the
+-- caller says what becomes of it. A run that waited in line waits there again; a run of a step
+-- is retried with the run above it.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 create function qwf.retry_run(

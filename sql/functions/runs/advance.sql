@@ -41,14 +41,11 @@ as $$
 $$;
 
 -- Subtracts satisfied dependencies, queues the nodes that have none left, and writes the
--- counters of the runs, and their status: running, awaiting_input, completed. The only writer of
--- the counters of a live run (_reopen_run recounts after a retry), and the only place where one
--- completes (_end_run ends it otherwise). One update per run, however many events: the counts of
--- a run are returned and not written if this is not the last step (p_last), or leaves a guarded
--- node to open or a map to settle. A run that is over does not change; a run that is ending ends
--- as was decided; one that has taken back before a retry is returned (_go_on). Reads only the
--- edges that leave the ended nodes. If a node failed without on_failure continue, all nodes
--- still blocked are clean-up nodes: for those every end counts.
+-- counters and status of the runs. The only writer of the counters of a live run (_reopen_run
+-- recounts after a retry), and the only place where one completes (_end_run ends it otherwise).
+-- One update per run, however many events: counts are returned, not written, if this is not the
+-- last step (p_last) or leaves a node to open or a map to settle. If a node failed without
+-- on_failure continue, only clean-up nodes are still blocked: for those every end counts.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 create function _qwf.advance_runs(p_counts _qwf.node_count[], p_ended bigint[], p_last boolean)

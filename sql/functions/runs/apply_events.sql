@@ -132,18 +132,14 @@ begin
   return v_events;
 end $$;
 
--- Applies events to runs: ends runs, opens nodes that became ready, cascades skips, counts. The
--- heart of fan-out. Set-based: cost grows with the events and the nodes they open, not with the
--- runs. It repeats until no further node has ended: a skip, a failure at opening and the end of
--- a map have consequences of their own. Obsolete nodes are cancelled before any node is opened.
--- Locks: the caller has locked the runs; takes jobs of those runs: blocked ones, which no other
+-- Applies events to runs: ends runs, opens ready nodes, cascades skips, counts. Set-based: the
+-- cost grows with the events and the nodes they open, not with the runs. Repeats until no
+-- further node ends. Obsolete nodes are cancelled before any node opens. At the end it reports
+-- runs that have ended to their steps, and starts runs that may start: its only calls of later
+-- rooms. True if events for other runs wait in the outbox.
+-- Locks: the caller has locked the runs; jobs of those runs: blocked ones, which no other
 --   transaction touches, and queued ones that are free.
--- Notifies: sleepers of the queues that got work; workers that have to stop. Returns true if
---   something that follows for another run waits in the outbox. A run that ends is reported to
---   the step that it is, and runs that may start do, at the end: then no counter of these runs
---   is held back any more. These are the only calls from a room to a later one: a run is a job
---   of the run above it, so what ends a run ends an attempt, and what queues a job may start a
---   run.
+-- Notifies: sleepers of the queues that got work; workers that have to stop.
 create function _qwf.apply_events(p_events _qwf.event[]) returns boolean
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -64,14 +64,11 @@ begin
 end $$;
 
 -- Wakes the compensation nodes of a run that begins to end badly: those of nodes that have
--- completed, or that may complete because their bodies still run or are about to; of a map its
--- elements count. Returns what that changes in the counters of the run; null: there is nothing
--- to take back, or the end of the run was decided before, or it takes back before a retry. A
--- node waits for what follows from the nodes that it takes back: for each that has not ended,
--- and for each whose end is yet to be subtracted (an event in the outbox, or p_ended). If
--- nothing is left to wait for, a ready event opens it, which _cancel_obsolete takes along.
--- _open_guarded looks again at what has completed by then. p_waits: the run waits in line, and
--- nothing changes yet.
+-- completed, or may complete because their bodies still run. Returns the change of the run's
+-- counters; null if there is nothing to undo, or its end was decided before. A node waits for
+-- what follows from the nodes that it undoes: for each that has not ended, or whose end is yet
+-- to be subtracted. If nothing is left to wait for, a ready event opens it, which
+-- _cancel_obsolete takes along. p_waits: the run waits in line, and nothing changes yet.
 -- Locks: the caller has locked the run; sleeping compensation nodes, which nobody else locks.
 create function _qwf.wake_compensations(p_run bigint, p_ended bigint[], p_waits boolean)
 returns _qwf.node_count

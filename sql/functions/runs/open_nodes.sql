@@ -1,11 +1,10 @@
 -- A ready node becomes a queued job, waits, or is skipped. Callers hold the lock of the run.
 
--- Opens guarded nodes: evaluates skip_if, delays the node, asks an input, expands a map, queues
--- the others. A node that is skipped does not wait; one that waits is scheduled once, and opened
--- when _promote_due finds it due. A reference that cannot be resolved, or that raises, fails
--- only that node, with QW004; with on_failure ask a person decides. A compensation node is
--- skipped if nothing that it takes back has completed; of a list it takes back what is not null.
--- Only a map and a delay write in the subtransaction of their node.
+-- Opens guarded nodes: evaluates skip_if, delays the node, asks a question, expands a map,
+-- queues the others. One that waits is scheduled once, and opened when _promote_due finds it
+-- due. A reference that raises fails only that node, with QW004; with on_failure ask a person
+-- decides. A compensation node is skipped if nothing that it undoes has completed. Only a map
+-- and a delay write in the subtransaction of their node.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: errors that pass (see _is_passing_error), 57014.

@@ -199,13 +199,11 @@ begin
   return v_count;
 end $$;
 
--- Enqueues everything that one schedule is due for, records it, and sets its next time. Returns
--- how many jobs or runs it has enqueued. next_at changes in the transaction that enqueues, so
--- that no time fires twice. Looks at 100 times a call at most; the rest stays due. With catch_up
--- one the latest of several missed times fires; the others are recorded, and told of in a
--- warning. A time that cannot be enqueued is recorded and left out. A backfill is switched off
--- at its end; so is a schedule that is never due again (this server lacks its time zone), with
--- the reason.
+-- Enqueues everything that one schedule is due for, records it, and sets its next time in the
+-- same transaction, so that no time fires twice. Returns how many jobs or runs it enqueued.
+-- Looks at 100 times per call at most. With catch_up one, the latest of several missed times
+-- fires; the others are recorded, with a warning. A backfill is switched off at its end; so is a
+-- schedule that is never due again, with the reason.
 -- Locks: expects the schedule locked by the caller. The schedule that a backfill belongs to, if
 --   it is free: else the backfill stays due.
 -- Raises: errors that pass (see _is_passing_error), so that the time is not skipped.

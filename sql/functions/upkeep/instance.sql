@@ -1,13 +1,12 @@
 -- The identity of the database, new after a restore. Locks: the row of the instance, that of
 -- event numbers, then the queues.
 
--- Makes a database that was restored from a backup safe to work with: no id is given out that
--- may have been given out before, and agents recognise files of the life that was lost. Every
--- sequence of ids moves on by as many ids as it has ever given out, and by at least a million.
--- Numbers of events go on a million later, and the event events_restarted says so. To call it
--- again moves all of them further, and does no harm. For a copy beside its original: another
--- instance, and all queues are paused in the same transaction. Sequences do not roll back, so
--- after an error ids may have moved on.
+-- Makes a database that was restored from a backup safe to work with: no id is given out twice,
+-- and agents recognise files of the lost life. Every sequence of ids moves on by as many ids as
+-- it has given out, and by at least a million; numbers of events by a million, and the event
+-- events_restarted tells. Calling it again does no harm. For a copy beside its original: another
+-- instance, with all queues paused. Sequences do not roll back, so after an error ids may have
+-- moved on.
 -- Locks: the row of the instance, that of the numbers of events, then the queues.
 -- Notifies: worker_control, with settings; qwf_events.
 create function qwf.begin_generation(

@@ -1,13 +1,11 @@
 -- Old data deleted, and a preview of what a shorter retention deletes. Locks: only rows that
 -- nobody else has locked.
 
--- Deletes runs, jobs, firings and workers older than the retention, events older than
--- settings.events_keep (alerts and their messages, too), signals that are no longer kept, marks
--- of failures that nobody has changed for 90 days, and the minutes of hosts and queues older
--- than settings.minutes_keep. Never deletes what is live, has a running body, or has events to
--- apply. Waits for nobody. Attempts, answers and files are deleted with their job, and nothing
--- else ever deletes them. Live logs that nobody follows are deleted. Statistics by the hour
--- stay.
+-- Deletes runs, jobs, firings and workers older than the retention, events (with alerts and
+-- messages) older than settings.events_keep, expired signals and live logs, old minutes, and
+-- marks of failures unchanged for 90 days. Never deletes what is live, has a running body, or
+-- has events to apply. Never blocks. Attempts, answers and files go with their job, and nothing
+-- else deletes them. Statistics by the hour stay.
 -- Locks: terminal runs and jobs, signals, workers and minutes, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
 create function qwf.prune(max_rows int default 1000) returns jsonb

@@ -1,20 +1,13 @@
 -- The tick, which does everything that is due. Agents call it, and so may cron. Locks: tick,
 -- tried only, so that one session works; then as its parts.
 
--- Runs the periodic chores: reclaims lapsed leases, queues what is due, starts runs that wait in
--- line, fires schedules, wakes sleepers for jobs that the rate of a limit allows again, answers
--- steps with signals, expires jobs and inputs, drains leftover events, wakes sleepers whose
--- wake-up was lost, rolls up statistics, writes the minutes of hosts and queues, looks for what
--- is late, gives events their numbers, learns what is usual, prunes. Safe to call from anywhere,
--- any number of times at once: a lock that is only tried lets one caller do the work. If no tick
--- has finished for ten seconds (a caller hangs in a transaction), the next one goes on without
--- the lock. Every part is bounded, and one that fails does not stop the others. With max_age a
--- whole fleet does the work of one tick: if everything was done within max_age, a call only
--- queues, fires and allows what has come due since, answers with signals, and gives numbers. It
--- knows that from a hint that no open transaction holds back; the hint counts only if its time
--- is in the past and its tick has committed, and is not written if a part may have left some of
--- its work. When the rate of a limit allows the next start is told only to who has run this
--- tick: else the whole fleet would tick for each start.
+-- Runs all periodic chores: leases, due jobs, runs in line, schedules, signals, expiry, the
+-- outbox, lost wake-ups, statistics, lateness, numbers of events, pruning. Safe to call from
+-- anywhere at any time: a lock that is only tried lets one caller work. If no tick has finished
+-- for ten seconds, the next goes on without the lock. Every part is bounded, and one that fails
+-- stops no other. With max_age a fleet does the work of one tick: within max_age of a complete
+-- one, a call does only what has come due since. Only who ran this tick is told the next start
+-- of a rate: else the whole fleet would tick for it.
 -- Locks: tick, tried only; then as the parts do.
 create function qwf.tick(max_age interval default null, fire boolean default true)
 returns jsonb

@@ -87,15 +87,12 @@ comment on function qwf.wake is
   'queue with placement pack, others are woken for the jobs that they have left to it.';
 call _qwf.allow('qwf.wake', 'qwf_worker');
 
--- Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake. Writes
--- no row and waits for nobody: rivals skip each other's picks by locks that they only try, and
--- that end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more workers fell
--- asleep within the last four milliseconds (a busy fleet), they count as woken: they look again
--- by themselves after five, and a NOTIFY in every commit would make producers queue for its
--- lock. A worker that only renews its sleep is not counted as freshly asleep (see sleep). A lost
--- wake-up costs the sleeper one poll. On a queue with placement pack the best workers come
--- first, else those that fell asleep last. Of the queue of runs it only notes that runs may
--- start: the caller's _apply_events serves them, or the next tick.
+-- Wakes as many sleepers of a queue as there are new jobs. Writes no row and waits for nobody:
+-- rivals skip each other's picks by locks that they only try. Two or more workers that fell
+-- asleep within the last four milliseconds (a busy fleet) count as woken: they look again after
+-- five, and a NOTIFY in every commit would make producers queue for its lock. A lost wake-up
+-- costs one poll. With placement pack the best workers come first, else the last to fall asleep.
+-- For the queue of runs it only notes that runs may start.
 -- Locks: the row of the sleeper in hash_locks, tried only.
 -- Notifies: the channel of each sleeper picked.
 create function _qwf.wake(p_queue text, p_count int) returns void

@@ -14,15 +14,13 @@ comment on type qwf.awaited is
   'is wanted (0: now, null: nothing is due).';
 
 -- Records that a worker is alive, renews its leases, and tells it which bodies to stop. Never
--- waits. A job that somebody else has locked gets no row in the answer; ask again with the next
--- heartbeat. A job to cancel is not renewed, so that a worker that ignores the order loses it
--- when the lease lapses. The jobs of a worker that is off hard are given back, so that a program
--- that knows no orders obeys, too: lost.
+-- waits: a job that somebody else has locked gets no row in the answer, so ask again. A job to
+-- cancel is not renewed, so that a worker that ignores the order loses it. The jobs of a worker
+-- that is off hard are given back: lost.
 -- Locks: the worker's row and the jobs (by id), if nobody else has locked them; as _end_attempts
 --   for a worker that is off hard.
 -- Notifies: sleepers of the queue that gets jobs back.
--- Raises: QW005 for an invalid lease, more than 10000 tokens, or stats that are not an object or
---   larger than 64 KiB.
+-- Raises: QW005 for an invalid lease, too many tokens, or stats that are too large or no object.
 create function qwf.heartbeat(
   worker text, tokens uuid[] default '{}', lease interval default null, stats jsonb default null)
 returns setof qwf.lease_verdict

@@ -1,14 +1,12 @@
 -- Progress, checkpoints and series that bodies report. Locks: the job.
 
 -- Records the progress of a body. Changes nothing for a stale token, but keeps the series of an
--- attempt that has just ended. Of a job that runs at most once, begun is written under the lock
--- of the job, so whoever takes it away comes before or after: once it is answered ok, it is on
--- disk and no other attempt follows by itself. It is not written if the answer is lost or
--- cancel, nor after the lease has lapsed. Never waits, unless it has begun, or a checkpoint,
--- which is kept once the transaction commits, or the answer is lost.
+-- attempt that has just ended. For a job that runs at most once, begun is written under the lock
+-- of the job: once it is answered ok, no other attempt follows by itself. It is not written if
+-- the answer is lost or cancel, nor after the lease has lapsed. Never waits, except for begun
+-- and a checkpoint.
 -- Locks: the job; without begun, a checkpoint or series only if nobody else has locked it.
--- Raises: QW005 for a fraction outside 0 to 1, for a checkpoint that is not an object or too
---   large, and for a series that is not one.
+-- Raises: QW005 for a fraction outside 0 to 1, and for an invalid checkpoint or series.
 create function qwf.progress(
   job_id bigint, token uuid, fraction real default null, message text default null,
   checkpoint jsonb default null, series jsonb default null, begun boolean default false)
@@ -82,13 +80,11 @@ comment on function qwf.progress is
 call _qwf.allow('qwf.progress', 'qwf_worker');
 
 -- Keeps the numbers that an attempt has tracked, in place of those it reported before. Writes
--- nothing for a token that is not of the job's last attempt. That attempt may have ended: its
--- last numbers and its end come over two connections. Nothing is written for a job that was
--- deleted or erased. A job that is deleted takes its row along: finish_many asks for its
--- progress after it has deleted a job without a trace.
+-- nothing for a token that is not of the job's last attempt, which may have ended, or for a job
+-- that was deleted or erased. A job that is deleted takes its row along: finish_many asks for
+-- its progress after it has deleted a job without a trace.
 -- Locks: the job, only against its deletion, so that it waits for no other change of the job.
--- Raises: QW005 for more than 20 names, more than 500 points of a name, or a point that is not
---   [step, value].
+-- Raises: QW005 for more than 20 names, more than 500 points of a name, or an invalid point.
 create function _qwf.save_series(p_job bigint, p_token uuid, p_series jsonb) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
