@@ -265,9 +265,12 @@ end $$;
 -- Inserts the jobs of new runs, one for each node of their graphs. One statement, however many
 -- runs. A run without nodes has completed. Nodes without dependencies are queued, or scheduled
 -- for run_at; a guarded node is opened now, or when it is due. A compensation node is skipped
--- until _end_run needs it.
+-- until _end_run needs it. p_missing: only the nodes that a run lacks, blocked, and the caller
+-- counts what they wait for.
 -- Notifies: sleepers of the queues that got work.
-create function _qwf.insert_nodes(p_runs bigint[], p_now timestamptz) returns void
+create function _qwf.insert_nodes(
+  p_runs bigint[], p_now timestamptz, p_missing boolean default false)
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -300,12 +303,14 @@ begin
     cross join lateral (
       select g.guarded, case
           when n.compensates is not null then 'skipped'
-          when n.dep_count > 0 then 'blocked'
+          when p_missing or n.dep_count > 0 then 'blocked'
           when r.run_at > p_now then 'scheduled'
           when g.guarded then 'blocked'
           else 'queued'
         end::qwf.job_status as status) k
-    where r.id = any (p_runs) and r.finished_at is null
+    where r.id = any (p_runs) and case when p_missing
+      then not exists (select from qwf.jobs d where d.run_id = r.id and d.node_idx = n.idx)
+      else r.finished_at is null end
     order by r.id, n.idx
     returning j.id, j.run_id, j.status, j.remaining_deps, j.queue
   ), over as (
@@ -313,7 +318,7 @@ begin
     select p_now, r.id, 'run_ended', r.workflow,
       _qwf.run_ended('completed', r.finished_at, r.finished_at, null, r.parent_id)
     from qwf.runs r
-    where r.id = any (p_runs) and r.finished_at is not null
+    where r.id = any (p_runs) and r.finished_at is not null and not p_missing
   )
   select
     array_agg((i.run_id, i.id, 'ready')::_qwf.event)
@@ -321,6 +326,8 @@ begin
     array_agg(i.queue) filter (where i.status = 'queued')
     into v_first, v_queues
   from inserted i;
-  perform _qwf.wake(q, count(*)::int) from unnest(v_queues) q group by q;
-  perform _qwf.apply_events(v_first);
+  if not p_missing then
+    perform _qwf.wake(q, count(*)::int) from unnest(v_queues) q group by q;
+    perform _qwf.apply_events(v_first);
+  end if;
 end $$;

@@ -83,7 +83,6 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_now timestamptz := qwf.now();
   v_gone bigint[];
 begin
   update qwf.runs r set
@@ -119,22 +118,7 @@ begin
   from qwf.jobs m join qwf.graph_nodes n on n.graph_id = p_graph and n.node_id = m.node_id
   where m.run_id = p_run.id and m.node_idx < 0
     and j.run_id = p_run.id and coalesce(j.parent_id, j.id) = m.id;
-  insert into qwf.jobs (
-    run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, inputs, input_spec,
-    guarded, options, required_model, light, vram_mb, requires, limit_by, limit_place,
-    on_failure, run_if, login, acting_for, labels, created_at, finished_at, begun)
-  select p_run.id, n.graph_id, n.idx, n.node_id, n.queue, n.task,
-    case when n.compensates is null then 'blocked' else 'skipped' end::qwf.job_status,
-    p_run.project, p_run.priority, n.inputs, n.input_spec,
-    num_nonnulls(n.skip_if, n.input_spec, n.map, n.compensates, n.delay) > 0,
-    n.options, n.required_model, n.light, n.vram_mb, n.requires, n.limit_by,
-    _qwf.limit_place(n.limit_by), n.on_failure, n.run_if, null, null, p_run.labels, v_now,
-    case when n.compensates is not null then v_now end,
-    case when n.at_most_once then false end
-  from qwf.graph_nodes n
-  where n.graph_id = p_graph and not exists (
-    select from qwf.jobs j where j.run_id = p_run.id and j.node_idx = n.idx)
-  order by n.idx;
+  perform _qwf.insert_nodes(array[p_run.id], qwf.now(), true);
 end $$;
 
 -- Makes a run that was over live again, and opens its nodes that have no unsatisfied
