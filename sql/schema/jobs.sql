@@ -73,7 +73,6 @@ create table qwf.jobs (
   elements int,
   next_element int,
   last_error text,
-  last_exit_code int,
   key text,
   finished_at timestamptz,
   acting_for text default
@@ -191,8 +190,6 @@ comment on column qwf.jobs.token is
 comment on column qwf.jobs.lease_expires_at is
   'When the claim lapses unless renewed, by the database''s clock.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
-comment on column qwf.jobs.last_exit_code is
-  'Exit code of the last attempt; negative: killed by that signal.';
 comment on column qwf.jobs.login is
   'Login of the session that enqueued it, or replaced it (key_mode replace): nobody can set it. '
   'For a schedule, of who called tick(). Null for a node: its run has it.';

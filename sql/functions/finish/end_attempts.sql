@@ -227,8 +227,6 @@ begin
             from qwf.cancel_requests c where c.job_id = h.id), h.error),
           case when t.begun then 'it may have run' end), '')
         else t.error end,
-      last_exit_code = coalesce(_qwf.as_number(h.detail -> 'exit_code', 65535),
-        - _qwf.as_number(h.detail -> 'signal', 255))::int,
       input_spec = case when t.status <> 'awaiting_input' then j.input_spec
         else _qwf.failure_question(t.error, true, t.outcome = 'maybe_run') end,
       avoid_host = coalesce(a.host, j.avoid_host),

@@ -106,8 +106,7 @@ begin
       ), ended as (
         update qwf.jobs j set
           status = 'completed', output = r.output, run_at = null, finished_at = v_now,
-          last_error = null, last_exit_code = _qwf.as_number(r.detail -> 'exit_code', 65535)::int,
-          token = null, lease_expires_at = null
+          last_error = null, token = null, lease_expires_at = null
         from report r
         where (select bool_and(o.ordinary) from report o) and j.id = r.job_id and j.token = r.token
         returning j.id, j.run_id, j.queue, j.task, j.attempt, r.token, j.claimed_by, j.queued_at,

@@ -29,7 +29,6 @@ begin
     claimed_at = case when p_status <> 'skipped' then j.claimed_at end,
     finished_at = case when p_status = 'skipped' then qwf.now() end,
     expires_at = null, avoid_host = null, avoid_until = null, last_error = null,
-    last_exit_code = null,
     begun = case when j.begun is not null then false end
   from qwf.graph_nodes n
   where j.id = any (p_jobs) and n.graph_id = j.graph_id and n.idx = j.node_idx;
@@ -110,8 +109,7 @@ begin
       status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
       input_spec = null, queued_at = null, run_at = null, finished_at = null,
       avoid_host = null, avoid_until = null,
-      last_error = null, last_exit_code = null,
-      begun = case when j.begun is not null then false end
+      last_error = null, begun = case when j.begun is not null then false end
     where j.parent_id = v_map.id
       and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
     update qwf.jobs m set

@@ -51,8 +51,7 @@ begin
     inputs = coalesce(retry_job.args, j.inputs), run_at = null,
     options.start_by = null, finished_at = null,
     expires_at = null, input_spec = null, avoid_host = null, avoid_until = null,
-    last_error = null, last_exit_code = null,
-    begun = case when j.begun is not null then false end
+    last_error = null, begun = case when j.begun is not null then false end
   where j.id = v_job.id;
   if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
     raise unique_violation;

@@ -14,7 +14,10 @@ select
   (j.options).start_by, j.parent_id, j.element, j.elements,
   j.failed_elements, j.next_element, j.claimed_by, j.claimed_at, j.lease_expires_at,
   p.fraction as progress, p.message as progress_message, p.at as beat_at, j.last_error,
-  j.last_exit_code, j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once,
+  (select coalesce(_qwf.as_number(a.detail -> 'exit_code', 65535),
+      - _qwf.as_number(a.detail -> 'signal', 255))::int
+    from qwf.job_attempts a where a.job_id = j.id order by a.attempt desc limit 1)
+    as last_exit_code, j.login, j.acting_for, j.schedule, j.checked, j.key, j.key_state, j.once,
   j.labels, j.created_at, j.queued_at, j.started_at, j.finished_at, j.erased_parts,
   j.begun is not null as at_most_once, j.begun,
   coalesce(w.host, split_part(j.claimed_by, ':', 1)) as host,
