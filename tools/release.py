@@ -104,17 +104,21 @@ def release(root: Path, version: str, server: Server, *, yes: bool = False) -> l
     tags = [tag for change in plan.changes for tag in change.tags]
     if not re.fullmatch(r"\d+(\.\d+)+\w*", version) or f"v{version}" in tags:
         raise MigrateError(f"{version or 'nothing'} is no new version: VERSION=0.2.0")
-    with scratch(server, _whole(plan)) as new:
-        if new.rows("select qwf.version()") != [(version,)]:
-            raise MigrateError(f"qwf.version() does not return {version}: change it first")
-        if not tags:
+    if not tags:
+        with scratch(server, _whole(plan)) as new:
             return _first(plan, version, new)
-        with _tagged(root, tags[-1]) as old:
-            return _next(plan, old, version, server, new, yes=yes)
+    with _tagged(root, tags[-1]) as before:
+        return _next(plan, before, version, server, yes=yes)
+
+
+def _refuse_version(version: str, new: Database) -> None:
+    if new.rows("select qwf.version()") != [(version,)]:
+        raise MigrateError(f"qwf.version() does not return {version}: change it first")
 
 
 def _first(plan: migrate.Plan, version: str, new: Database) -> list[str]:
     """Freeze all sources as the script of the first release."""
+    _refuse_version(version, new)
     up = _script("Deploy", version, _whole(plan), plan.digest)
     down = derived.revert(_title(version), up)
     new.run("\n".join(without_transactions([down])))
@@ -125,6 +129,8 @@ def _first(plan: migrate.Plan, version: str, new: Database) -> list[str]:
     pragmas = re.findall(r"^%.*\n", text, re.MULTILINE)
     plan.path.write_text("".join(pragmas) + "\n", encoding="utf-8")
     _write(plan, version, up, down, "The engine")
+    for end in ("", ".revert"):  # was for the databases of developers
+        (plan.path.parent / RELEASES / f"next{end}.sql").unlink(missing_ok=True)
     conf = plan.path.parents[1] / "sqitch.conf"  # sqitch may run in the checkout now
     settings = conf.read_text(encoding="utf-8").partition("# The checkout")[0]
     conf.write_text(f"{settings}[deploy]\n\tverify = true\n", encoding="utf-8")
@@ -132,18 +138,21 @@ def _first(plan: migrate.Plan, version: str, new: Database) -> list[str]:
 
 
 def _next(
-    plan: migrate.Plan, before: migrate.Plan, version: str, server: Server, new: Database,
-    *, yes: bool,
-) -> list[str]:  # fmt: skip
+    plan: migrate.Plan, before: migrate.Plan, version: str, server: Server, *, yes: bool
+) -> list[str]:
     """Write what leads from the sources of the last release to today's."""
     hand, back = (plan.path.parent / RELEASES / f"next{end}.sql" for end in ("", ".revert"))
     alters, returns = (file.read_text("utf-8") if file.is_file() else "" for file in (hand, back))
-    notes = []
-    with scratch(server, _whole(before)) as old, scratch(server, template=old.name) as upgraded:
-        there, here = _objects(before), _objects(plan)
+    there, here, notes = _objects(before), _objects(plan), []
+    if not any(difference.compare(there, here, alters)):
+        raise MigrateError("nothing has changed since the last release")
+    with (
+        scratch(server, _whole(plan)) as new,
+        scratch(server, _whole(before)) as old,
+        scratch(server, template=old.name) as upgraded,
+    ):
+        _refuse_version(version, new)
         lead = _lead(old, new, there, here, alters)
-        if not lead.statements:
-            raise MigrateError("nothing has changed since the last release")
         lost = [key for key in lead.done.get("made again", []) if key.startswith("view qwf.")]
         if lost and not yes:
             raise MigrateError(

@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 
 from qwf_agent import migrate
 from qwf_agent.look.doctor import box, checks, shipped
+from support.sources import before_releases
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -163,6 +164,7 @@ def test_a_database_that_takes_no_writes_is_found(
     assert said.startswith("default_transaction_read_only is on")
 
 
+@before_releases
 def test_a_pending_upgrade_is_found(qwf: Cli, empty_dsn: str) -> None:
     changes = migrate.read_plan().changes
     migrate.deploy(empty_dsn, to=changes[-2].name)

@@ -9,10 +9,12 @@ import psycopg
 import pytest
 
 from qwf_agent import migrate as migrations
+from support.sources import before_releases
 from support.thorough import THOROUGH
 from support.welcome import Cli
 
 
+@before_releases
 def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
     """A log gets no line for each change unless it is asked for them."""
 
@@ -58,6 +60,7 @@ def test_revert_asks_first(qwf: Cli, dsn: str) -> None:
         assert conn.execute("select qwf.version() is not null").fetchone() == (True,)
 
 
+@before_releases
 def test_revert_names_what_uses_the_engine_and_reverts_nothing(qwf: Cli, dsn: str) -> None:
     """Each object of somebody else that would stop a revert half way."""
     with psycopg.connect(dsn, autocommit=True) as conn:
@@ -100,6 +103,7 @@ def test_revert_names_what_uses_the_engine_and_reverts_nothing(qwf: Cli, dsn: st
         assert qwf("migrate", "revert", "--all", "--yes", "--dsn", dsn).exit_code == 0
 
 
+@before_releases
 def test_verify_says_that_changes_are_pending(qwf: Cli, dsn: str) -> None:
     *_, before, last = (change.name for change in migrations.read_plan().changes)
     migrations.revert(dsn, to=before)

@@ -20,17 +20,22 @@ MARKS = """
     from qwf_migrations._yoyo_migration order by migration_id"""
 
 
+@pytest.fixture(scope="module")
+def unedited(tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    return Sources.copied(tmp_path_factory.mktemp("sources") / "checkout")
+
+
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
-    return Sources.copied(tmp_path)
+def sources(unedited: Sources, tmp_path: Path) -> Sources:
+    return unedited.copy(tmp_path / "checkout")
 
 
 @pytest.fixture(scope="module")
-def deployed(server: Server) -> Iterator[str]:
+def deployed(server: Server, unedited: Sources) -> Iterator[str]:
     """Name of a database with jobs that follows the sources, to clone from."""
     with server.database(server.new_name(), as_template=True) as janitor:
         name = janitor.template_dbname or janitor.dbname
-        migrate.deploy(server.dsn(name))
+        migrate.deploy(server.dsn(name), plan=unedited.plan)
         with psycopg.connect(server.dsn(name)) as conn:
             conn.execute("select count(qwf.enqueue('t')) from generate_series(1, 20)")
         yield name

@@ -22,6 +22,7 @@ from qwf_agent.migrate import database
 from qwf_agent.migrate.database import LOCK
 from support.logins import plain_login
 from support.servers import ROOT, Server
+from support.sources import before_releases
 from support.sqitch import dump, needs_sqitch, sqitch
 from support.thorough import thorough
 
@@ -117,6 +118,7 @@ def test_verify_names_what_is_missing(dsn: str, db: psycopg.Connection[Any]) -> 
         migrate.verify(dsn)
 
 
+@before_releases
 def test_changes_at_once_leave_the_same_marks_and_log_as_one_by_one(
     server: Server, empty_dsn: str
 ) -> None:
@@ -141,6 +143,7 @@ def test_changes_at_once_leave_the_same_marks_and_log_as_one_by_one(
     assert len(rows) == len(at_once)
 
 
+@before_releases
 def test_an_engine_script_that_fails_is_named_and_those_before_it_stay(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute("""
@@ -156,6 +159,7 @@ def test_an_engine_script_that_fails_is_named_and_those_before_it_stay(empty_dsn
     assert len(migrate.deploy(empty_dsn)) == len(migrate.read_plan().changes) - kept
 
 
+@before_releases
 def test_deploy_takes_the_keywords_of_pytest_postgresql(empty_dsn: str) -> None:
     parts = conninfo_to_dict(empty_dsn)
     given = {"password": None, "autocommit": False, **parts}
@@ -200,6 +204,7 @@ def test_a_schema_that_psql_deployed_is_adopted(
     assert query(OBJECTS) == 0
 
 
+@before_releases
 def test_a_schema_that_was_dropped_does_not_count_as_deployed(empty_dsn: str) -> None:
     migrate.deploy(empty_dsn, to="schema/runs")
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
@@ -439,6 +444,7 @@ def test_a_registry_from_before_the_hashes_is_taken_as_it_is(
     assert states(empty_dsn, chain) == ["deployed", "deployed", "changed"]
 
 
+@before_releases
 def test_two_projects_are_deployed_to_one_database(empty_dsn: str, chain: Chain) -> None:
     migrate.deploy(empty_dsn, to="schema/runs")
     assert migrate.deploy(empty_dsn, plan=chain.plan) == ["shop"]
@@ -553,6 +559,7 @@ def test_two_concurrent_deploys_share_the_work(empty_dsn: str) -> None:
     assert migrate.verify(empty_dsn)
 
 
+@before_releases
 def test_a_script_gives_up_if_a_table_stays_locked_and_leaves_nothing(
     dsn: str, db: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -586,6 +593,7 @@ def test_a_migration_of_a_database_in_use_leaves_an_event(
     ]
 
 
+@before_releases
 def test_a_deploy_that_fails_halfway_leaves_an_event_of_what_stays(
     dsn: str, db: psycopg.Connection[Any]
 ) -> None:
@@ -795,6 +803,7 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
 
 @needs_sqitch
 @pytest.mark.parametrize("command", [["deploy"], ["revert"], ["revert", "-y"]])
+@before_releases
 def test_sqitch_says_first_where_it_can_deploy_and_revert(command: list[str]) -> None:
     """In the checkout, which lacks most revert and verify scripts."""
     done = subprocess.run(

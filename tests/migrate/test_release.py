@@ -38,6 +38,10 @@ def test_the_tool_says_what_is_missing_and_writes_nothing(
         assert sources.plan.read_text(encoding="utf-8") == plan
         return str(error.value)
 
+    file = sources.find("view qwf.switched_off")
+    file.write_text("-- More about it.\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+    refused("nothing has changed since the last release")
+    sources.edit("function qwf.claim", "\nbegin\n", "\nbegin\n  perform 1;\n")
     refused(rf"qwf\.version\(\) does not return {NEXT}")
     sources.change()
     (sources.plan.parent / "releases" / "next.sql").unlink()
@@ -64,16 +68,6 @@ def test_the_tool_says_what_is_missing_and_writes_nothing(
     sources.write("releases/next.sql", right)
     back = refused("reverted, a database differs from before", yes=True)
     assert "rows of _qwf.locks" in back
-
-
-def test_places_and_comments_are_no_release(
-    server: Server, tagged: Sources, tmp_path: Path
-) -> None:
-    sources = tagged.copy(tmp_path / "checkout")
-    file = sources.find("view qwf.switched_off")
-    file.write_text("-- More about it.\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
-    sources.edit(VERSION, __version__, NEXT)
-    assert sources.release(server, NEXT) == [f"replaced: {VERSION}"]
 
 
 def test_what_a_release_is_made_of(tagged: Sources, next_release: Sources) -> None:

@@ -9,13 +9,20 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from qwf_agent import __version__
 from qwf_agent.migrate import objects, read_plan
+from qwf_agent.migrate.plan import SOURCES
 from support.servers import ROOT, Server
 from support.tools import tool
 
 NEXT = re.sub(r"\d+$", lambda m: str(int(m[0]) + 1), __version__)  # the version after this one
 NEXT_CHANGE = f"releases/{NEXT}"
+# For tests of a deploy that stops halfway: once the plan lists releases, each has one script.
+before_releases = pytest.mark.skipif(
+    read_plan().sources is not read_plan(), reason="the plan lists releases"
+)
 GIT = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
@@ -31,8 +38,10 @@ class Sources:
 
     @classmethod
     def copied(cls, folder: Path) -> Sources:
-        """The sources of this checkout, without their tests."""
-        shutil.copytree(ROOT / "sql", folder / "sql", ignore=shutil.ignore_patterns("tests"))
+        """The sources of this checkout, as before their first release."""
+        left_out = shutil.ignore_patterns("tests", "releases", SOURCES)
+        shutil.copytree(ROOT / "sql", folder / "sql", ignore=left_out)
+        shutil.copy(read_plan().sources.path, folder / "sql" / "sqitch.plan")
         shutil.copy(ROOT / "sqitch.conf", folder / "sqitch.conf")
         return cls(folder)
 

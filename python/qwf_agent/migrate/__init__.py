@@ -182,7 +182,7 @@ def adopt(
     with registry(database.conninfo(dsn, connection), chain, say) as backend:
         if backend.get_applied_migration_hashes():
             raise MigrateError("qwf migrate deployed this database: there is nothing to adopt")
-        _verify(backend.connection, chain, chain.changes)
+        _verify(backend.connection, chain, _verifiable(chain))
         register(backend, steps_of(chain, say))
     return [change.name for change in chain.changes]
 
@@ -321,9 +321,14 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
         database.refuse_unknown(chain, deployed)
         database.refuse_changed(chain, deployed)
         there = [change for change in chain.changes if change.id in deployed]
-        if len(there) == len(chain.changes) and chain.sources is not chain:
-            there += chain.sources.changes  # a release verifies only what it has changed
+        if len(there) == len(chain.changes):
+            there = _verifiable(chain)
         return _verify(conn, chain, there)[: len(deployed)]
+
+
+def _verifiable(chain: Plan) -> list[Change]:
+    """All changes and, as a release verifies only what it has changed, the sources beside them."""
+    return [*chain.changes, *(chain.sources.changes if chain.sources is not chain else ())]
 
 
 def _deployed(conn: Connection, chain: Plan) -> dict[str, RegistryMark]:

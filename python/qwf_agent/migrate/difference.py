@@ -163,11 +163,8 @@ def lead(
     """The statements that lead from the old objects to the new ones. `keeps` says whether `create
     or replace` takes the new text of a function or view. Raises ByHand, and MigrateError if tables
     or objects of others use what must be made again."""
-    changed = [key for key in new if key in old and [*old[key]] != [*new[key]]]
-    added = [key for key in new if key not in old]
-    gone = [key for key in old if key not in new]
+    changed, added, gone = compare(old, new, by_hand)
     written = _code(by_hand)
-    refuse_unwritten(old, new, [*changed, *gone], written)
     again = [
         key for key in changed
         if _kind(key) in MADE_AGAIN and (_rights(old[key]) - _rights(new[key]) or not keeps(key))
@@ -209,10 +206,15 @@ def lead(
     return Difference(out, {word: keys for word, keys in done.items() if keys})
 
 
-def refuse_unwritten(old: Objects, new: Objects, keys: Iterable[str], written: str) -> None:
-    """Raise ByHand unless what is written by hand names all of these that need it."""
+def compare(old: Objects, new: Objects, by_hand: str) -> tuple[list[str], list[str], list[str]]:
+    """The objects that have changed, come and gone. Raises ByHand unless what is written by hand
+    names all that need it."""
+    changed = [key for key in new if key in old and [*old[key]] != [*new[key]]]
+    added = [key for key in new if key not in old]
+    gone = [key for key in old if key not in new]
+    written = _code(by_hand)
     advice = []
-    for key in keys:
+    for key in [*changed, *gone]:
         kind, name = key.split(" ", 1)
         before, after = _made(old[key]), _made(new.get(key, []))
         needed = kind in BY_HAND and before != after and (kind != "type" or bool(after))
@@ -223,6 +225,7 @@ def refuse_unwritten(old: Objects, new: Objects, keys: Iterable[str], written: s
             "these hold data, and nobody has written what becomes of it; write into"
             " sql/releases/next.sql, for example:\n" + "\n".join(advice)
         )
+    return changed, added, gone
 
 
 def columns(key: str, texts: Sequence[str]) -> list[str]:

@@ -82,7 +82,8 @@ class Plan:
     def sources(self) -> Plan:
         """The sources in order: this plan itself; once it lists releases, the one beside it."""
         file = self.path.with_name(SOURCES)
-        return read_plan(file) if self.project == PROJECT and file.is_file() else self
+        is_beside = self.project == PROJECT and file != self.path and file.is_file()
+        return read_plan(file) if is_beside else self
 
     @cached_property
     def digest(self) -> str:
