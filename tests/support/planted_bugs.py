@@ -547,14 +547,14 @@ ALERT_BUGS = {
         "coalesce(sum(c), 0) + 1",
     ),
     "no more ends of runs are counted than there were": (
-        "_qwf.add_totals",
+        "_qwf.learn_runs",
         "select e.workflow, e.status, count(*), sum(e.seconds),",
         "select e.workflow, e.status, 0, sum(e.seconds),",
     ),
     "no event is counted twice": (
-        "_qwf.add_totals",
-        "e.seq > p_from and",
-        "e.seq >= p_from - 1 and",
+        "_qwf.learn_runs",
+        "e.seq > v_from and e.seq <=",
+        "e.seq >= v_from - 1 and e.seq <=",
     ),
     "only events with a number are learned": (
         "_qwf.learn_runs",

@@ -139,7 +139,16 @@ begin
     left join qwf.open_alerts o on o.id = m.alert_id
   ), inserted as materialized (
     select array_agg(s.place order by s.place) as places, _qwf.insert_keyless(_qwf.read_jobs(
-      jsonb_agg(_qwf.alert_job(s.rule, s.act, s.said) order by s.place))) as ids
+      jsonb_agg(case when s.act ? 'receiver' then jsonb_build_object(  -- 8 tries within a day
+          'task', 'qwf.send', 'queue', 'qwf.alerts', 'max_attempts', 8, 'timeout', '5 min',
+          'args', jsonb_build_object('receiver', s.act -> 'receiver', 'message', s.said),
+          'requires', jsonb_build_object('receiver.' || (s.act ->> 'receiver'), 'true'),
+          'backoff', '[10, 60, 300, 1800, 7200, 21600, 43200]'::jsonb,
+          'labels', jsonb_build_object('qwf.alert', s.rule))
+        else jsonb_build_object(
+          'task', s.act -> 'task', 'queue', coalesce(s.act -> 'queue', '"default"'),
+          'args', coalesce(s.act -> 'args', '{}') || jsonb_build_object('alert', s.said),
+          'labels', jsonb_build_object('qwf.alert', s.rule)) end order by s.place))) as ids
     from said s where not s.act ? 'workflow' having count(*) > 0
   ), delivery as materialized (
     select d.place, d.job, null::bigint as run
@@ -185,23 +194,6 @@ as $$
       select p.since from qwf.pending_inputs p where p.job_id = p_alert.job_id) end))
   from qwf.instance i
   left join _qwf.event_log e on e.seq = p_alert.last_seq
-$$;
-
--- Returns the job that delivers a message, as enqueue_many takes it: qwf.send for a receiver,
--- else the task of the rule. A receiver is tried 8 times within a day, by an agent that has it.
-create function _qwf.alert_job(p_rule text, p_do jsonb, p_said jsonb) returns jsonb
-language sql immutable
-as $$
-  select case when p_do ? 'receiver' then jsonb_build_object(
-    'task', 'qwf.send', 'queue', 'qwf.alerts', 'max_attempts', 8, 'timeout', '5 min',
-    'args', jsonb_build_object('receiver', p_do -> 'receiver', 'message', p_said),
-    'requires', jsonb_build_object('receiver.' || (p_do ->> 'receiver'), 'true'),
-    'backoff', '[10, 60, 300, 1800, 7200, 21600, 43200]'::jsonb,
-    'labels', jsonb_build_object('qwf.alert', p_rule))
-  else jsonb_build_object(
-    'task', p_do -> 'task', 'queue', coalesce(p_do -> 'queue', '"default"'),
-    'args', coalesce(p_do -> 'args', '{}') || jsonb_build_object('alert', p_said),
-    'labels', jsonb_build_object('qwf.alert', p_rule)) end
 $$;
 
 -- Deletes closed alerts and messages that are older than settings.events_keep, and rules of

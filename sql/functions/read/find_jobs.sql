@@ -55,15 +55,12 @@ declare
   v_low bigint;  -- the first that is too new for the filter is between these ids
   v_high bigint;
   v_middle bigint;
-  v_few bigint[];
   v_found _qwf.found;
 begin
   perform _qwf.check_search(find_jobs.look_back, find_jobs.max_rows);
-  v_few := _qwf.few_jobs(v_filter, find_jobs.look_back);
-  if v_few is not null then
-    v_found := _qwf.search_few(
-      v_filter, v_few, v_below, find_jobs.max_rows, v_now + v_longest);
-  else
+  v_found := _qwf.search_few(
+    v_filter, v_below, find_jobs.look_back, find_jobs.max_rows, v_now + v_longest);
+  if v_found is null then
     if v_filter.until is not null then
       -- ids grow with time, but for those that calls give out at the same moment: a minute later
       select min(j.id), max(j.id) + 1 into v_low, v_high from qwf.jobs j;
@@ -119,23 +116,28 @@ comment on function qwf.find_jobs is
   'id says it. QW005 for an invalid filter or bound.';
 call _qwf.allow('qwf.find_jobs', 'qwf_viewer');
 
--- Returns all jobs of the run or of the states that a filter names, if an index has them and
--- they are few; else null. Reads at most p_look_back nodes of a run, or 5,000 jobs of the
--- states, because to read a job by its id costs five times as much as to read the next one. With
--- the settings of find_jobs.
-create function _qwf.few_jobs(p_filter _qwf.job_filter, p_look_back int) returns bigint[]
+-- Returns the newest jobs that pass a filter, and how far it looked, if the filter names a run or
+-- states of which an index has all jobs, and they are few; else null. Reads at most p_look_back
+-- nodes of a run, or 5,000 jobs of the states, because to read a job by its id costs five times as
+-- much as to read the next one. Looks at 1,000 jobs at a time, and stops after those at which
+-- p_until passes. With the settings of find_jobs.
+create function _qwf.search_few(
+  p_filter _qwf.job_filter, p_below bigint, p_look_back int, p_rows int, p_until timestamptz)
+returns _qwf.found
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_most int := least(p_look_back, case when p_filter.run_id is null then 5000 end);
-  v_ids bigint[];
+  v_few bigint[];
+  v_last int := 1000;
+  v_found _qwf.found := ('{}', null);
 begin
   if p_filter.run_id is not null then
-    v_ids := array(
+    v_few := array(
       select j.id from qwf.jobs j where j.run_id = p_filter.run_id limit v_most + 1);
   elsif p_filter.statuses <@ '{scheduled,queued,running,awaiting_input,failed}' then
-    v_ids := array(
+    v_few := array(
       select few.id from (
         select j.id from qwf.jobs j
         where 'running' = any (p_filter.statuses) and j.status = 'running'
@@ -162,23 +164,10 @@ begin
       ) few
       limit v_most + 1);
   end if;
-  return case when cardinality(v_ids) <= v_most then v_ids end;
-end $$;
-
--- Returns the newest of some jobs that pass a filter, and how far it looked. Looks at 1,000 jobs
--- at a time, and stops after those at which p_until passes. With the settings of find_jobs.
-create function _qwf.search_few(
-  p_filter _qwf.job_filter, p_few bigint[], p_below bigint, p_rows int, p_until timestamptz)
-returns _qwf.found
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_few bigint[] := array(
-    select f.id from unnest(p_few) f (id) where f.id < p_below order by f.id desc);
-  v_last int := 1000;
-  v_found _qwf.found := ('{}', null);
-begin
+  if (cardinality(v_few) <= v_most) is not true then
+    return null;
+  end if;
+  v_few := array(select f.id from unnest(v_few) f (id) where f.id < p_below order by f.id desc);
   loop
     v_found.ids := v_found.ids || array(
       select few.id from unnest(v_few[v_last - 999 : v_last]) with ordinality few (id, place)

@@ -124,7 +124,25 @@ begin
         || case when j.status = 'awaiting_input' and j.input_spec ? 'signal'
           then jsonb_build_object('signal', j.input_spec -> 'signal') else '{}' end
         || case when starts_with(j.queue, 'qwf.')
-          then jsonb_build_object('child_runs', coalesce(_qwf.child_runs(j), '[]'))
+          then jsonb_build_object('child_runs', (  -- of the step, or of the elements of its map
+            select coalesce(jsonb_agg(jsonb_build_object(
+              'id', c.id, 'node_id', c.node_id, 'workflow', c.workflow,
+              'status', c.status, 'done', c.done, 'total', c.node_count) order by c.place), '[]')
+            from (
+              select k.id, s.node_id, k.workflow, k.status, k.node_count, d.done,
+                row_number() over (
+                  order by k.finished_at is not null, k.status = 'completed', k.id) as place
+              from qwf.jobs s
+              cross join lateral (
+                select b.* from qwf.runs b where b.parent_id = s.id order by b.id desc limit 1) k
+              cross join lateral (
+                select count(*)::int as done from qwf.jobs n
+                where n.run_id = k.id and n.node_idx is not null
+                  and n.status in ('completed', 'skipped')) d
+              where s.id = j.id or s.parent_id = j.id
+              order by place
+              limit 20
+            ) c))
           else '{}' end || coalesce((select jsonb_build_object('takes_back', g.compensates)
             from qwf.graph_nodes g where j.run_if = 'compensates'
               and g.graph_id = j.graph_id and g.idx = j.node_idx), '{}')
@@ -145,32 +163,6 @@ comment on function qwf.run_status is
   'ones first; of a compensation node, what it takes_back; and its tries that have ended, as in '
   'view run_tries. QW001: no such run.';
 call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
-
--- Returns the runs of a step, or of the elements of its map, for people: those that are live
--- first, then those that did not complete. At most 20 of them, and of each job the last one.
--- Null for a step that runs none.
-create function _qwf.child_runs(p_job qwf.jobs) returns jsonb
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select jsonb_agg(jsonb_build_object('id', c.id, 'node_id', c.node_id, 'workflow', c.workflow,
-    'status', c.status, 'done', c.done, 'total', c.node_count) order by c.place)
-  from (
-    select r.id, j.node_id, r.workflow, r.status, r.node_count, d.done,
-      row_number() over (order by r.finished_at is not null, r.status = 'completed', r.id) as place
-    from qwf.jobs j
-    cross join lateral (
-      select b.* from qwf.runs b where b.parent_id = j.id order by b.id desc limit 1) r
-    cross join lateral (
-      select count(*)::int as done from qwf.jobs n
-      where n.run_id = r.id and n.node_idx is not null
-        and n.status in ('completed', 'skipped')) d
-    where j.id = p_job.id or j.parent_id = p_job.id
-    order by place
-    limit 20
-  ) c
-  where starts_with(p_job.queue, 'qwf.')
-$$;
 
 -- Returns what looks wrong in the context of a run that was enqueued: keys that nobody reads and
 -- that look like missing ones, and missing keys that a step or node needs unless it is skipped.

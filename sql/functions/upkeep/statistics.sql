@@ -62,7 +62,8 @@ end $$;
 
 -- Writes the average and the highest load of each host for each minute that has ended and is not
 -- written yet. Reads only samples after the last minute that is written. A minute without a
--- sample gets no row; a minute that is written stays as it is.
+-- sample gets no row; a minute that is written stays as it is. Of cards it takes 64 at most, the
+-- first of a sample first, and leaves out numbers that no card has.
 create function _qwf.record_hosts(p_minute timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -95,7 +96,31 @@ begin
     s.host, s.minute, s.samples, s.cpu, s.cpu_max, s.cpu_ours, s.ram, s.ram_max, s.ram_mb,
     s.ram_total_mb, s.ram_ours_mb, s.swap_mb, s.swap_mb_max, c.*, g.gpus
   from sampled s
-  cross join lateral (select _qwf.gpu_minute(s.host, s.minute) as gpus offset 0) g
+  cross join lateral (  -- agents send what they like as a card: 64, and what a number may be
+    select (
+      select coalesce(jsonb_agg(to_jsonb(c) - 'place' order by c.place, c.id), '[]')
+      from (
+        select u.id, min(u.place) as place,
+          round(avg(u.use), 1) as use_pct, max(u.use) as use_pct_max,
+          round(avg(u.vram_used)) as vram_used_mb, max(u.vram_used) as vram_used_mb_max,
+          max(u.vram_total) as vram_total_mb
+        from (
+          select g.place, coalesce(
+              to_jsonb(_qwf.as_number(g.card -> 'id')::bigint),
+              to_jsonb(left(g.card ->> 'id', 100)), 'null') as id,
+            round(_qwf.as_number(g.card -> 'use_pct', 1000), 1) as use,
+            _qwf.as_number(g.card -> 'vram_used_mb', 16777216)::int as vram_used,
+            _qwf.as_number(g.card -> 'vram_total_mb', 16777216)::int as vram_total
+          from qwf.host_metrics m
+          cross join lateral jsonb_array_elements(m.gpus) with ordinality g (card, place)
+          where m.host = s.host and m.sampled_at >= s.minute
+            and m.sampled_at < s.minute + interval '1 min'
+            and jsonb_typeof(g.card) = 'object' and g.place <= 64
+        ) u
+        group by u.id
+        order by place, u.id
+        limit 64
+      ) c) as gpus offset 0) g
   cross join lateral (
     select avg(e.use_pct), max(e.use_pct_max), sum(e.vram_used_mb), sum(e.vram_total_mb)
     from jsonb_to_recordset(g.gpus) e (
@@ -104,42 +129,6 @@ begin
   on conflict (host, minute) do nothing;
   get diagnostics v_count = row_count;
   return v_count;
-end $$;
-
--- Returns the average and the highest load of each card of a host in one minute. Never raises:
--- agents send what they like as a card. Takes 64 cards at most, the first of a sample first, and
--- leaves out numbers that no card has.
-create function _qwf.gpu_minute(p_host text, p_minute timestamptz) returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set jit = off
-as $$
-begin
-  return (
-    select coalesce(jsonb_agg(to_jsonb(c) - 'place' order by c.place, c.id), '[]')
-    from (
-      select u.id, min(u.place) as place,
-        round(avg(u.use), 1) as use_pct, max(u.use) as use_pct_max,
-        round(avg(u.vram_used)) as vram_used_mb, max(u.vram_used) as vram_used_mb_max,
-        max(u.vram_total) as vram_total_mb
-      from (
-        select g.place, coalesce(
-            to_jsonb(_qwf.as_number(g.card -> 'id')::bigint),
-            to_jsonb(left(g.card ->> 'id', 100)), 'null') as id,
-          round(_qwf.as_number(g.card -> 'use_pct', 1000), 1) as use,
-          _qwf.as_number(g.card -> 'vram_used_mb', 16777216)::int as vram_used,
-          _qwf.as_number(g.card -> 'vram_total_mb', 16777216)::int as vram_total
-        from qwf.host_metrics m
-        cross join lateral jsonb_array_elements(m.gpus) with ordinality g (card, place)
-        where m.host = p_host and m.sampled_at >= p_minute
-          and m.sampled_at < p_minute + interval '1 min'
-          and jsonb_typeof(g.card) = 'object' and g.place <= 64
-      ) u
-      group by u.id
-      order by place, u.id
-      limit 64
-    ) c);
 end $$;
 
 -- Rolls up the figures of ended attempts every ten seconds. Stops after 300 ms or 5000 rows, and

@@ -11,12 +11,12 @@ create type _qwf.usual_new as (
   last_at timestamptz, last_status text, last_seconds real, last jsonb);
 comment on type _qwf.usual_new is 'Figures to add to a row of usual_times.';
 
--- Adds the runs that ended, and their nodes, to what is usual: the events run_ended with a
--- number above the last that was learned. Each event counts once, also after a crash: the last
--- number moves in the same transaction. Looks at p_max events. A run counts without the time
--- that it waited for answers; only those that completed count for what is usual. Returns the
--- bound if it has reached it.
--- Locks: the row of _qwf.judged; while another transaction has it, it does nothing.
+-- Adds the runs that ended, and their nodes, to what is usual, and events to the totals that the
+-- metrics show: the events with a number above the last that was learned. Each event counts once,
+-- also after a crash: the last number moves in the same transaction. Looks at p_max events. A run
+-- counts without the time that it waited for answers; only those that completed count for what is
+-- usual. Returns the bound if it has reached it.
+-- Locks: the row of _qwf.judged; while another transaction has it, it does nothing; the totals.
 create function _qwf.learn_runs(p_max int default 2000) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -56,7 +56,23 @@ begin
     return 0;
   end if;
   update _qwf.judged g set learned_seq = v_last;
-  perform _qwf.add_totals(v_from, v_last, v_ended);
+  insert into _qwf.event_totals as t (kind, count, failed_alerts)
+  select e.kind, count(*), count(*) filter (where e.kind = 'alert_failed' or e.names ? 'alert'
+    and (e.kind = 'job_failed' or e.kind = 'run_ended' and e.detail ->> 'status' = 'failed'))
+  from _qwf.event_log e
+  where e.seq > v_from and e.seq <= v_last
+  group by e.kind
+  on conflict (kind) do update set
+    count = t.count + excluded.count, failed_alerts = t.failed_alerts + excluded.failed_alerts;
+  insert into _qwf.run_totals as t (workflow, status, count, seconds, edges)
+  select e.workflow, e.status, count(*), sum(e.seconds),
+    _qwf.edge_counts(_qwf.histogram(array_agg(e.seconds)))
+  from unnest(v_ended) e
+  where e.status is not null and e.seconds is not null
+  group by e.workflow, e.status
+  on conflict (workflow, status) do update set
+    count = t.count + excluded.count, seconds = t.seconds + excluded.seconds,
+    edges = _qwf.add_histograms(t.edges, excluded.edges);
   perform _qwf.merge_usual(array_agg(w.row), 60)
   from (
     select ('run', e.workflow, '',
@@ -90,37 +106,6 @@ as $$
       and b.kind in ('question_answered', 'expired', 'cancelled', 'retried')) e on true
   where a.run_id = p_run and a.kind = 'question_asked' and a.at >= p_from and a.at < p_until
 $$;
-
--- Adds events, and the runs that ended by them, to the totals that the metrics show. Each event
--- counts once: the last number that was learned moves in the same transaction.
--- Locks: the rows of the totals; the caller has locked the row of _qwf.judged.
-create function _qwf.add_totals(p_from bigint, p_last bigint, p_ended _qwf.past_run[])
-returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = off
-set enable_bitmapscan = off
-set jit = off
-as $$
-begin
-  insert into _qwf.event_totals as t (kind, count, failed_alerts)
-  select e.kind, count(*), count(*) filter (where e.kind = 'alert_failed' or e.names ? 'alert'
-    and (e.kind = 'job_failed' or e.kind = 'run_ended' and e.detail ->> 'status' = 'failed'))
-  from _qwf.event_log e
-  where e.seq > p_from and e.seq <= p_last
-  group by e.kind
-  on conflict (kind) do update set
-    count = t.count + excluded.count, failed_alerts = t.failed_alerts + excluded.failed_alerts;
-  insert into _qwf.run_totals as t (workflow, status, count, seconds, edges)
-  select e.workflow, e.status, count(*), sum(e.seconds),
-    _qwf.edge_counts(_qwf.histogram(array_agg(e.seconds)))
-  from unnest(p_ended) e
-  where e.status is not null and e.seconds is not null
-  group by e.workflow, e.status
-  on conflict (workflow, status) do update set
-    count = t.count + excluded.count, seconds = t.seconds + excluded.seconds,
-    edges = _qwf.add_histograms(t.edges, excluded.edges);
-end $$;
 
 -- Counts times by bucket, each bucket a fifth wider than the one before. Bucket 0 is below a
 -- millisecond, 1 starts there, 127 is everything above 110 days. The middle of a bucket is
