@@ -15,7 +15,8 @@ comment on type qwf.job_status is
 -- index, so that renewing it is a heap-only update. An update compares the old and the new value
 -- of each indexed column. Postgres finds a column fastest if only columns of fixed size that are
 -- never null lie before it, so these come first, then what a claimed job has, then what few jobs
--- have.
+-- have. In the order of the comments below, which is the reader's, an update takes 1.03 to 1.09
+-- times as long.
 create sequence qwf.job_position;
 comment on sequence qwf.job_position is 'Order of becoming queued: FIFO within a priority.';
 
@@ -118,78 +119,100 @@ create unique index jobs_key on qwf.jobs (project, task, key, (key_state = 's'))
   where key is not null and (once or status in ('scheduled', 'queued', 'running'));
 comment on table qwf.jobs is
   'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
+
+-- What is to be done.
 comment on column qwf.jobs.id is 'Job id; grows with time.';
-comment on column qwf.jobs.run_id is 'Run it is a node of; null: standalone.';
-comment on column qwf.jobs.graph_id is 'Graph of that run.';
-comment on column qwf.jobs.node_idx is 'Its node in that graph; null for an element of a map.';
-comment on column qwf.jobs.node_id is
-  'step/node; step/node[3] for an element of a map; the step, for an input.';
-comment on column qwf.jobs.queue is 'Queue that serves it; null for an input.';
 comment on column qwf.jobs.task is 'Name of the task or program that a worker runs.';
-comment on column qwf.jobs.status is 'State; see docs/concepts.md.';
-comment on column qwf.jobs.project is 'Tenant tag; empty is a project like any other.';
-comment on column qwf.jobs.priority is 'Lower is sooner.';
-comment on column qwf.jobs.run_next is
-  'An operator asked that it runs before all others; cleared on claim.';
-comment on column qwf.jobs.position is
-  'FIFO position, given when it becomes queued; a job that is given back gets the front.';
-comment on column qwf.jobs.run_at is 'Not started before this time; set while scheduled.';
 comment on column qwf.jobs.inputs is
   'Inputs as defined, references unresolved; args of a standalone job.';
-comment on column qwf.jobs.resolved_inputs is
-  'Inputs as last handed to a worker; null if inputs hold no reference.';
-comment on column qwf.jobs.output is 'Value that the body returned; the answer, for an input.';
-comment on column qwf.jobs.input_spec is
-  'The question to a person: widget, prompt, target, options; references resolved when it is '
-  'asked.';
-comment on column qwf.jobs.guarded is
-  'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
-comment on column qwf.jobs.remaining_deps is
-  'Dependencies not yet satisfied; of an expanded map: elements that have not ended.';
-comment on column qwf.jobs.attempt is 'Claims so far.';
-comment on column qwf.jobs.failures is 'Failures of the body itself, transient ones included.';
-comment on column qwf.jobs.losses is
-  'Attempts lost for a reason outside the body: lapsed lease, killed child, watchdog.';
-comment on column qwf.jobs.retries is 'How often somebody retried it after it had ended.';
-comment on column qwf.jobs.options is
-  'Tries and times of its own; null as a rule: those of its queue and of the settings.';
-comment on column qwf.jobs.required_model is 'Model the worker must be able to load; null: none.';
-comment on column qwf.jobs.light is 'May run beside a model job on the same card.';
-comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
+comment on column qwf.jobs.labels is 'Tags of the caller. Searches filter by them; no claim does.';
+comment on column qwf.jobs.project is 'Tenant tag; empty is a project like any other.';
+comment on column qwf.jobs.created_at is 'When it was enqueued.';
+
+-- Who gets it, and when.
+comment on column qwf.jobs.queue is 'Queue that serves it; null for an input.';
+comment on column qwf.jobs.priority is 'Lower is sooner.';
+comment on column qwf.jobs.position is
+  'FIFO position, given when it becomes queued; a job that is given back gets the front.';
+comment on column qwf.jobs.run_next is
+  'An operator asked that it runs before all others; cleared on claim.';
 comment on column qwf.jobs.requires is 'Labels the worker must have.';
+comment on column qwf.jobs.required_model is 'Model the worker must be able to load; null: none.';
+comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
+comment on column qwf.jobs.light is 'May run beside a model job on the same card.';
 comment on column qwf.jobs.limit_by is
   'Named limit it counts against while it runs, LIMIT:KEY if the limit counts by key; null: none.';
 comment on column qwf.jobs.limit_place is
   'Place of its key in the line, and the lock of the key: a hash of limit_by, if its limit counts '
   'by key; else null.';
-comment on column qwf.jobs.on_failure is
-  'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
-  'decides); null: as its queue says then.';
-comment on column qwf.jobs.run_if is
-  'all_done: runs once its dependencies have ended, however they ended; compensates: takes back '
-  'other nodes if the run ends badly; null: runs once its dependencies are satisfied.';
-comment on column qwf.jobs.expires_at is
-  'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.jobs.avoid_host is
   'Host that lost it, whose accelerator failed or disk was full, or that has older code than its '
   'producer; left to other hosts while one could take it.';
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
+comment on column qwf.jobs.options is
+  'Tries and times of its own; null as a rule: those of its queue and of the settings.';
+
+-- Its state.
+comment on column qwf.jobs.status is 'State; see docs/concepts.md.';
+comment on column qwf.jobs.token is
+  'Token of the current claim, which only its worker knows; null unless running. Starts with the '
+  'job id in hexadecimal.';
+comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
+comment on column qwf.jobs.lease_expires_at is
+  'When the claim lapses unless renewed, by the database''s clock.';
+comment on column qwf.jobs.run_at is 'Not started before this time; set while scheduled.';
+comment on column qwf.jobs.queued_at is 'When it last became claimable.';
+comment on column qwf.jobs.claimed_at is 'Time of the last claim.';
+comment on column qwf.jobs.started_at is 'When it was first claimed.';
+comment on column qwf.jobs.finished_at is 'When it became terminal.';
+comment on column qwf.jobs.attempt is 'Claims so far.';
+comment on column qwf.jobs.failures is 'Failures of the body itself, transient ones included.';
+comment on column qwf.jobs.losses is
+  'Attempts lost for a reason outside the body: lapsed lease, killed child, watchdog.';
+comment on column qwf.jobs.retries is 'How often somebody retried it after it had ended.';
 comment on column qwf.jobs.begun is
   'Of a job that runs at most once: whether its body may have begun. Null: an ordinary job.';
+comment on column qwf.jobs.output is 'Value that the body returned; the answer, for an input.';
+comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
+
+-- Its key.
+comment on column qwf.jobs.key is
+  'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
+comment on column qwf.jobs.key_state is
+  'w: waits, and others of its key merge into it; s: has started; u: no key, or once.';
+comment on column qwf.jobs.once is 'True: the key stays taken until the row is deleted.';
+comment on column qwf.jobs.expires_at is
+  'Cancelled if it has not been claimed by then; an input takes its default or fails.';
+
+-- Its place in a run.
+comment on column qwf.jobs.run_id is 'Run it is a node of; null: standalone.';
+comment on column qwf.jobs.graph_id is 'Graph of that run.';
+comment on column qwf.jobs.node_idx is 'Its node in that graph; null for an element of a map.';
+comment on column qwf.jobs.node_id is
+  'step/node; step/node[3] for an element of a map; the step, for an input.';
 comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';
 comment on column qwf.jobs.elements is 'Number of elements of an expanded map; null: none.';
 comment on column qwf.jobs.next_element is
   'No element of the map before this one is blocked; null: it has not been expanded.';
 comment on column qwf.jobs.failed_elements is 'Elements of the map that failed.';
-comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
-comment on column qwf.jobs.claimed_at is 'Time of the last claim.';
-comment on column qwf.jobs.token is
-  'Token of the current claim, which only its worker knows; null unless running. Starts with the '
-  'job id in hexadecimal.';
-comment on column qwf.jobs.lease_expires_at is
-  'When the claim lapses unless renewed, by the database''s clock.';
-comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
+comment on column qwf.jobs.remaining_deps is
+  'Dependencies not yet satisfied; of an expanded map: elements that have not ended.';
+comment on column qwf.jobs.guarded is
+  'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
+comment on column qwf.jobs.on_failure is
+  'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
+  'decides); null: as its queue says then.';
+comment on column qwf.jobs.run_if is
+  'all_done: runs once its dependencies have ended, however they ended; compensates: takes back '
+  'other nodes if the run ends badly; null: runs once its dependencies are satisfied.';
+comment on column qwf.jobs.input_spec is
+  'The question to a person: widget, prompt, target, options; references resolved when it is '
+  'asked.';
+comment on column qwf.jobs.resolved_inputs is
+  'Inputs as last handed to a worker; null if inputs hold no reference.';
+
+-- Where it came from, and what was erased of it.
 comment on column qwf.jobs.login is
   'Login of the session that enqueued it, or replaced it (key_mode replace): nobody can set it. '
   'For a schedule, of who called tick(). Null for a node: its run has it.';
@@ -201,13 +224,3 @@ comment on column qwf.jobs.checked is
   'cannot take them has older code.';
 comment on column qwf.jobs.erased_parts is
   'Parts that erase() has overwritten, by name; null: none. An erased job is not retried.';
-comment on column qwf.jobs.key is
-  'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
-comment on column qwf.jobs.key_state is
-  'w: waits, and others of its key merge into it; s: has started; u: no key, or once.';
-comment on column qwf.jobs.once is 'True: the key stays taken until the row is deleted.';
-comment on column qwf.jobs.labels is 'Tags of the caller. Searches filter by them; no claim does.';
-comment on column qwf.jobs.created_at is 'When it was enqueued.';
-comment on column qwf.jobs.queued_at is 'When it last became claimable.';
-comment on column qwf.jobs.started_at is 'When it was first claimed.';
-comment on column qwf.jobs.finished_at is 'When it became terminal.';
