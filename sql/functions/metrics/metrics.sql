@@ -42,7 +42,19 @@ begin
     when 'upkeep' then v_found := array(select m from _qwf.upkeep_metrics() m);
     when 'limits' then v_found := array(select m from _qwf.limit_metrics() m);
     when 'model servers' then v_found := array(select m from _qwf.model_server_metrics() m);
-    when 'tables' then v_found := array(select m from _qwf.table_metrics() m);
+    when 'tables' then  -- not on a standby, which does not see what vacuum does
+      v_found := array(
+        select (m.name, array['table', c.relname::text], m.value, 'gauge', m.help)::_qwf.metric
+        from pg_catalog.pg_class c
+        cross join lateral (values
+          ('qwf_dead_rows', pg_catalog.pg_stat_get_dead_tuples(c.oid),
+            'Rows that vacuum has not removed yet.'),
+          ('qwf_live_rows', pg_catalog.pg_stat_get_live_tuples(c.oid),
+            'Rows, by the server''s statistics.'),
+          ('qwf_table_bytes', pg_catalog.pg_total_relation_size(c.oid),
+            'Size on disk, with indexes.')
+        ) m (name, value, help)
+        where c.relnamespace = 'qwf'::regnamespace and c.relkind = 'r');
     when 'boxes' then v_found := array(select m from _qwf.box_metrics() m);
   end case;
   return query select m.*, null::float8, null::bigint[] from unnest(v_found) m;
@@ -101,22 +113,6 @@ as $$
   select o.name, o.labels, max(o.total)::float8, 'histogram', o.help, max(o.seconds),
     array_agg(o.count order by o.n)
   from other o group by o.name, o.help, o.labels
-$$;
-
--- Returns the sizes of the tables, and what vacuum has left to do.
-create function _qwf.table_metrics() returns setof _qwf.metric
-language sql stable
-as $$
-  select m.name, array['table', c.relname::text], m.value, 'gauge', m.help
-  from pg_catalog.pg_class c
-  cross join lateral (values
-    ('qwf_dead_rows', pg_catalog.pg_stat_get_dead_tuples(c.oid),
-      'Rows that vacuum has not removed yet.'),
-    ('qwf_live_rows', pg_catalog.pg_stat_get_live_tuples(c.oid),
-      'Rows, by the server''s statistics.'),
-    ('qwf_table_bytes', pg_catalog.pg_total_relation_size(c.oid), 'Size on disk, with indexes.')
-  ) m (name, value, help)
-  where c.relnamespace = 'qwf'::regnamespace and c.relkind = 'r'
 $$;
 
 -- Returns the figures of the view metric_series as lines in the format that Prometheus reads: a
