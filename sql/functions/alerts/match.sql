@@ -170,7 +170,19 @@ begin
     perform _qwf.send_due(p_rules, v_now);
     return;
   end if;
-  perform _qwf.apply_changes(array(select t from _qwf.alert_terms(p_rules) t), p_groups, v_now);
+  perform _qwf.apply_changes(array(
+    select (a.name, a.kinds,
+      array(select unnest(k.ends) from _qwf.alert_kinds() k where k.kind = any (a.kinds)),
+      w.match - '{status,label}'::text[], w.match -> 'label', w.match ->> 'status', w.by, a.notify,
+      (a.rule -> 'children')::boolean,
+      round((a.rule -> 'more_than')::numeric)::int,
+      make_interval(secs => (a.rule ->> 'within')::float),
+      make_interval(secs => (a.rule ->> 'for')::float),
+      make_interval(secs => (a.rule ->> 'repeat')::float),
+      make_interval(secs => (a.rule ->> 'calm')::float))::_qwf.alert_terms
+    from qwf.alerts a
+    cross join lateral (select a.rule -> 'where' as match, a.rule ->> 'by' as by) w
+    where a.name = any (p_rules)), p_groups, v_now);
   perform _qwf.end_questions(p_rules, p_from, v_now);
 exception
   when others then
@@ -195,21 +207,3 @@ exception
       close_at = case when o.close_at <= v_now then v_now + interval '1 min' else o.close_at end
     where p_groups is null and o.rule = p_rules[1] and o.due_at <= v_now;
 end $$;
-
--- Returns rules as columns.
-create function _qwf.alert_terms(p_rules text[]) returns setof _qwf.alert_terms
-language sql stable
-as $$
-  select a.name, a.kinds,
-    array(select unnest(k.ends) from _qwf.alert_kinds() k where k.kind = any (a.kinds)),
-    w.match - '{status,label}'::text[], w.match -> 'label', w.match ->> 'status', w.by, a.notify,
-    (a.rule -> 'children')::boolean,
-    round((a.rule -> 'more_than')::numeric)::int,
-    make_interval(secs => (a.rule ->> 'within')::float),
-    make_interval(secs => (a.rule ->> 'for')::float),
-    make_interval(secs => (a.rule ->> 'repeat')::float),
-    make_interval(secs => (a.rule ->> 'calm')::float)
-  from qwf.alerts a
-  cross join lateral (select a.rule -> 'where' as match, a.rule ->> 'by' as by) w
-  where a.name = any (p_rules)
-$$;

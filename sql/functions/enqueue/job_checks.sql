@@ -153,19 +153,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_receiver is not null and not _qwf.has_receiver(p_receiver) then
-    raise notice using message = format('no live agent has receiver %s', p_receiver),
-      hint = format('add [receiver.%s] to qwf.toml of an agent', p_receiver);
-  end if;
-end $$;
-
--- True if a live agent that serves qwf.alerts has the receiver.
-create function _qwf.has_receiver(p_receiver text) returns boolean
-language sql stable
-as $$
-  select exists (
+  if p_receiver is not null and not exists (
     select from qwf.workers w cross join qwf.settings s
     where w.queue = 'qwf.alerts' and w.stopped_at is null
       and w.last_seen > qwf.now() - s.worker_stale
       and w.labels ->> ('receiver.' || p_receiver) = 'true')
-$$;
+  then
+    raise notice using message = format('no live agent has receiver %s', p_receiver),
+      hint = format('add [receiver.%s] to qwf.toml of an agent', p_receiver);
+  end if;
+end $$;

@@ -49,7 +49,13 @@ begin
         select coalesce(jsonb_agg(_qwf.compile_node(n.node, p_step, v_skip_if, v_names)
               || coalesce(v_parts #> array[n.node ->> 'id', 'node'], '{}')
               || jsonb_build_object('depends_on', coalesce(n.node -> 'depends_on', '[]'))
-              || _qwf.step_delay(p_step, n.node, p_names, v_names)
+              || case  -- the delay of the step, and after it that of a first node
+                when p_step ? 'delay' and coalesce(n.node -> 'depends_on', '[]') = '[]'
+                then jsonb_build_object('delay',
+                  jsonb_build_array(_qwf.with_absolute_references(p_step -> 'delay', p_names))
+                  || case when n.node ? 'delay' then jsonb_build_array(
+                    _qwf.with_absolute_references(n.node -> 'delay', v_names)) else '[]' end)
+                else '{}' end
             order by n.place), '[]')
         from jsonb_array_elements(v_shape -> 'nodes') with ordinality as n (node, place)),
       'name', jsonb_build_object('id', v_id, 'leaves', v_shape -> 'leaves',
@@ -391,19 +397,4 @@ as $$
           else '{}' end,
       p.path, p.child, p_names, n.node -> 'max_parallel') end as run) r
   where m.error is not null or r.run is not null
-$$;
-
--- Returns the delay of a first node of a step that runs a pipeline: that of the step, and after
--- it that of the node. Empty for other nodes, and for a step without a delay.
-create function _qwf.step_delay(p_step jsonb, p_node jsonb, p_step_names jsonb, p_node_names jsonb)
-returns jsonb
-language sql stable
-as $$
-  select case
-    when p_step ? 'delay' and coalesce(p_node -> 'depends_on', '[]') = '[]'
-      then jsonb_build_object('delay',
-        jsonb_build_array(_qwf.with_absolute_references(p_step -> 'delay', p_step_names))
-        || case when p_node ? 'delay' then jsonb_build_array(
-          _qwf.with_absolute_references(p_node -> 'delay', p_node_names)) else '[]' end)
-    else '{}' end
 $$;

@@ -16,6 +16,7 @@ as $$
 declare
   v_name text := split_part(p_workflow, '@', 1);
   v_version text := substr(p_workflow, length(v_name) + 2);
+  v_last int;
   v_workflow qwf.workflows;
   v_pipelines record;
   v_children record;
@@ -27,7 +28,19 @@ begin
   where w.name = v_name
     and case when v_name = p_workflow then w.current else w.version::text = v_version end;
   if v_workflow.id is null then
-    perform _qwf.raise_unknown_workflow(p_workflow);
+    v_last := (select max(w.version) from qwf.workflows w where w.name = v_name);
+    raise exception using
+      errcode = 'QW001',
+      message = 'unknown workflow',
+      detail = case when v_last is null then format('there is no workflow %L',
+          left(p_workflow, 200))
+        else format('workflow %L has versions 1 to %s', v_name, v_last) end,
+      hint = case
+        when v_last is not null then 'omit the version to get the current one'
+        else coalesce(
+          _qwf.did_you_mean(v_name, array(select w.name from qwf.workflows w where w.current)),
+          'register it first: qwf apply DIR, or select qwf.register_workflow(''{...}'')')
+      end;
   end if;
   v_children := _qwf.current_children(
     _qwf.child_names(v_workflow.workflow_names, v_workflow.pipeline_names));
@@ -57,30 +70,6 @@ begin
       hint = 'a version of a workflow fixes its steps; a run keeps the pipelines it began with';
   end if;
   return v_id;
-end $$;
-
--- Raises QW001 and suggests the name that was probably meant.
--- Raises: QW001, always.
-create function _qwf.raise_unknown_workflow(p_workflow text) returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_name text := split_part(p_workflow, '@', 1);
-  v_last int := (select max(w.version) from qwf.workflows w where w.name = v_name);
-begin
-  raise exception using
-    errcode = 'QW001',
-    message = 'unknown workflow',
-    detail = case when v_last is null then format('there is no workflow %L',
-        left(p_workflow, 200))
-      else format('workflow %L has versions 1 to %s', v_name, v_last) end,
-    hint = case
-      when v_last is not null then 'omit the version to get the current one'
-      else coalesce(
-        _qwf.did_you_mean(v_name, array(select w.name from qwf.workflows w where w.current)),
-        'register it first: qwf apply DIR, or select qwf.register_workflow(''{...}'')')
-    end;
 end $$;
 
 -- Returns the graphs of the current versions of named workflows, and what a step that runs one

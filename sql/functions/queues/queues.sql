@@ -23,6 +23,8 @@ declare
     'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
     'on_failure', create_queue.on_failure, 'expect', create_queue.expect);
   v_new text[] := _qwf.new_settings(v_given, create_queue.unset);
+  v_limit constant text := 'queue:' || create_queue.name;
+  v_limited boolean;
 begin
   if coalesce(create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$', true) then
     raise exception using errcode = 'QW005', message = 'invalid queue name',
@@ -63,8 +65,18 @@ begin
     on_failure = case when 'on_failure' = any (v_new) then excluded.on_failure
       else q.on_failure end,
     expect = case when 'expect' = any (v_new) then excluded.expect else q.expect end;
-  perform _qwf.limit_queue(
-    create_queue.name, create_queue.max_running, 'max_running' = any (v_new));
+  v_limited := exists (select from qwf.limits l where l.name = v_limit);  -- the queue is locked
+  if create_queue.max_running is not null then
+    insert into qwf.limits as l (name, max_running) values (v_limit, create_queue.max_running)
+    on conflict (name) do update set max_running = excluded.max_running;
+    perform _qwf.store_slots(v_limit, create_queue.max_running),
+      _qwf.wake_for_limit(v_limit, create_queue.max_running);
+    if not v_limited then
+      perform _qwf.give_slots_to_running(create_queue.name);
+    end if;
+  elsif v_limited and 'max_running' = any (v_new) then
+    perform qwf.drop_limit(v_limit);
+  end if;
 end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
@@ -119,33 +131,6 @@ as $$
   where e.key <> all (p_keys) or _qwf.as_interval(e.value) is null
   limit 100  -- more than anybody reads
 $$;
-
--- Keeps how many jobs of a queue may run at once as the limit queue:NAME. Null changes nothing,
--- or removes the limit as drop_limit does if p_new. Running jobs of a queue that had no limit
--- count.
--- Locks: as create_limit; running jobs of a queue that had no limit.
--- Notifies: sleepers of the queue, if more jobs may run now.
-create function _qwf.limit_queue(p_queue text, p_max_running int, p_new boolean) returns void
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_limited boolean := exists (select from qwf.limits l where l.name = 'queue:' || p_queue);
-begin
-  if p_new and p_max_running is null and v_limited then
-    perform qwf.drop_limit('queue:' || p_queue);
-  end if;
-  if p_max_running is null then
-    return;
-  end if;
-  insert into qwf.limits as l (name, max_running) values ('queue:' || p_queue, p_max_running)
-  on conflict (name) do update set max_running = excluded.max_running;
-  perform _qwf.store_slots('queue:' || p_queue, p_max_running),
-    _qwf.wake_for_limit('queue:' || p_queue, p_max_running);
-  if not v_limited then
-    perform _qwf.give_slots_to_running(p_queue);
-  end if;
-end $$;
 
 -- Stops handing out jobs of a queue. Running jobs continue, and work may be enqueued.
 -- Locks: the row of the queue.

@@ -3,9 +3,6 @@
 create type qwf.started as (job_id bigint, run_id bigint);
 comment on type qwf.started is 'The enqueued work: a standalone job or a run; the other is null.';
 
-create type _qwf.fired as (job_id bigint, run_id bigint, error text);
-comment on type _qwf.fired is 'The work that a schedule enqueued, or why enqueuing failed.';
-
 -- Enqueues the job or run of a schedule now, whether it is due or switched off: for no time, or
 -- for one of its times that has passed. The next time stays as it is. Unless overlap is allow,
 -- of two calls at once one fires: the other waits for the row, and sees what the first has
@@ -324,7 +321,9 @@ as $$
 declare
   v_schedule qwf.schedules := p_schedule;
   v_firing qwf.firings;
-  v_fired _qwf.fired;
+  v_started qwf.started;
+  v_detail text;
+  v_error text;
 begin
   v_firing.schedule := p_schedule.name;
   v_firing.backfill_of := p_schedule.backfill_of;
@@ -336,15 +335,24 @@ begin
     v_firing.reason := p_verdict;
     v_schedule.skipped := v_schedule.skipped + 1;
   else
-    v_fired := _qwf.enqueue_scheduled(p_schedule, p_due);
-    v_firing.job_id := v_fired.job_id;
-    v_firing.run_id := v_fired.run_id;
-    v_firing.error := v_fired.error;
-    v_schedule.last_error := v_fired.error;
-    if v_fired.error is null then
+    begin  -- a failed enqueue is undone and recorded, so that other schedules continue
+      v_started := _qwf.start_scheduled(p_schedule, p_due, _qwf.fire_labels(p_schedule, p_due));
+    exception
+      when others then
+        if _qwf.is_passing_error(sqlstate) then
+          raise;
+        end if;
+        get stacked diagnostics v_detail = pg_exception_detail;
+        v_error := _qwf.clip(concat_ws(': ', sqlstate, sqlerrm, nullif(v_detail, '')), 2000);
+    end;
+    v_firing.job_id := v_started.job_id;
+    v_firing.run_id := v_started.run_id;
+    v_firing.error := v_error;
+    v_schedule.last_error := v_error;
+    if v_error is null then
       v_firing.outcome := 'fired';
-      v_schedule.last_job_id := v_fired.job_id;
-      v_schedule.last_run_id := v_fired.run_id;
+      v_schedule.last_job_id := v_started.job_id;
+      v_schedule.last_run_id := v_started.run_id;
       v_schedule.last_due_at := p_due;
       v_schedule.last_fired_at := p_now;
       v_schedule.fired := v_schedule.fired + 1;
@@ -355,30 +363,4 @@ begin
   end if;
   perform _qwf.record_firing(v_firing);
   return v_schedule;
-end $$;
-
--- Enqueues the job or run of a schedule for the time at which it is due. A failed enqueue is
--- undone and returned as an error, so that other schedules continue; not one that passes (see
--- _is_passing_error). Label due has the time.
--- Notifies: as enqueue_many and enqueue_run.
--- Raises: errors that pass: the schedule stays due.
-create function _qwf.enqueue_scheduled(p_schedule qwf.schedules, p_due timestamptz)
-returns _qwf.fired
-language plpgsql
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_started qwf.started;
-  v_detail text;
-begin
-  v_started := _qwf.start_scheduled(p_schedule, p_due, _qwf.fire_labels(p_schedule, p_due));
-  return row(v_started.job_id, v_started.run_id, null::text);
-exception
-  when others then
-    if _qwf.is_passing_error(sqlstate) then
-      raise;
-    end if;
-    get stacked diagnostics v_detail = pg_exception_detail;
-    return row(null::bigint, null::bigint,
-      _qwf.clip(concat_ws(': ', sqlstate, sqlerrm, nullif(v_detail, '')), 2000));
 end $$;
