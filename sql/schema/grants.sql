@@ -1,11 +1,9 @@
--- Rights to read every table and view, and a check of all bodies. It ends every deploy.
+-- Rights to read every table and view, and a check of all bodies. It ends every deploy. qwf_viewer
+-- reads everything except the tokens of running jobs: who can read a job cannot end it. qwf_admin
+-- reads those too, is a member of the other three roles, and writes worker_controls, the only table
+-- written by hand. PUBLIC can execute nothing in schema _qwf, on which no role has USAGE: whoever
+-- can execute a function there calls it through a view.
 
--- Lets qwf_viewer read every table and view, except the tokens of running jobs. Lets qwf_admin
--- read those too, makes it a member of the other three roles, and lets it write worker_controls,
--- the only table written by hand. PUBLIC may execute nothing in schema _qwf, on which no role
--- has USAGE either: who may execute a function there calls it through a view. At the end of
--- every deploy, all bodies are parsed. Who can read a job cannot end it: only its worker knows
--- the token.
 revoke all on all routines in schema _qwf from public;
 
 do $$

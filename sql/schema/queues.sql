@@ -1,6 +1,5 @@
 -- Queues with the settings that their jobs inherit, and tasks held back because they crash.
 
--- Queues that workers can serve, the settings that a queue gives its jobs, and tasks that crash.
 create table qwf.queues (
   name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
   paused boolean not null default false,

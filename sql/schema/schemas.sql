@@ -1,8 +1,7 @@
 -- The two schemas, the four group roles, and the procedures that end a deploy. Schema qwf is the
--- API; schema _qwf is private.
+-- API: functions, tables, views and the types that a caller meets. Schema _qwf holds the private
+-- functions and types; no role has USAGE on it.
 
--- The two schemas. Schema qwf is the API: functions, tables, views and the types that a caller
--- meets. Schema _qwf holds the private functions and types; no role has USAGE on it.
 do $$
 begin
   if getdatabaseencoding() <> 'UTF8' then  -- logs, errors and names may have any character

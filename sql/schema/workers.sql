@@ -1,6 +1,5 @@
 -- Workers, orders for boxes, sleepers, and requests to load models.
 
--- Workers: who serves which queue, who is switched off, and who is asleep.
 create table qwf.workers (
   id text primary key,
   host text not null,
