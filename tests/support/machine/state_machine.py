@@ -385,6 +385,14 @@ class Machine(RuleBasedStateMachine):
             and self.model.jobs[job_id].run not in self.model.locked_runs
         ]
 
+    def free_retries(self, *states: str) -> list[int]:
+        """Free jobs, but no step while somebody holds a run: its retry may wait for runs below."""
+        return [
+            job_id
+            for job_id in self.free_jobs(*states)
+            if not self.model.locked_runs or self.model.jobs[job_id].queue != ENGINE
+        ]
+
     def free_runs(self, *states: str) -> list[int]:
         return [
             run.id
@@ -705,7 +713,7 @@ class Machine(RuleBasedStateMachine):
             cancel_run(main, pick(runs, number))
 
     def _retry_job(self, main: Session, number: int, which: int) -> None:
-        if not (jobs := self.free_jobs("failed", "cancelled") or self.free_jobs()):
+        if not (jobs := self.free_retries("failed", "cancelled") or self.free_retries()):
             return
         job_id = pick(jobs, number)
         got = main.one("select qwf.retry_job(%s)::text", job_id) or None
@@ -716,7 +724,7 @@ class Machine(RuleBasedStateMachine):
         change_jobs(main, "cancel", some(self.free_jobs(), number, which))
 
     def _retry_jobs(self, main: Session, number: int, which: int) -> None:
-        jobs = self.free_jobs("failed", "cancelled") if which % 2 else self.free_jobs()
+        jobs = self.free_retries("failed", "cancelled") if which % 2 else self.free_retries()
         change_jobs(main, "retry", some(jobs, number, which))
 
     def _retry_run(self, main: Session, number: int, which: int) -> None:
