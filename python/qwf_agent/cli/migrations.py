@@ -57,7 +57,7 @@ def deploy(
 ) -> None:
     """Deploy all missing changes; it is safe to repeat.
 
-    A database of unreleased sources, as a checkout has them, follows them: objects that differ are
+    A database that was deployed from a checkout follows its sources: objects that differ are
     replaced in one transaction, and the data stays.
 
     With --dry-run it lists them in order and writes nothing: exit 0 if none is missing, else 1.

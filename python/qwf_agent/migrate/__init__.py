@@ -119,14 +119,15 @@ def deploy(
         database.refuse_foreign_schema(backend.connection, chain, applied)
         wanted = steps[: chain.until(to)]
         is_new = chain.project == PROJECT and not applied
-        if is_new and install(backend, wanted, say):
+        at_once = is_new and install(backend, wanted, say)
+        if at_once:
             done = [step.change.name for step in wanted]
         with _recording_a_failure(backend, chain, before):
             for step in backend.to_apply(MigrationList(wanted)):
                 say(f"+ {step.change.name}")
                 backend.apply_one(step, mark=False)
                 done.append(step.change.name)
-        if to is None and chain.sources is chain:
+        if to is None and not at_once:
             development.record(backend.connection, chain)
         _record(backend, chain, before)
     return done

@@ -1,9 +1,9 @@
 """A development database follows the sources, and keeps its data.
 
-Such a database was deployed from sources that are not those of a release. Beside the marks of the
-changes it keeps the text of every source that it has, so the next deploy finds out what differs,
-and replaces that in one transaction. A database of a release has no such texts: it gets the scripts
-of later releases.
+Such a database was deployed from a checkout. Beside the marks of the changes it keeps the text of
+every source that it has, so the next deploy finds out what differs, and replaces that in one
+transaction. A database that a package deployed has no such texts: it gets the scripts of later
+releases. So does one that has exactly the sources of a release, once there is a later one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from psycopg.rows import tuple_row
 
 from qwf_agent.migrate import database, difference, trust
 from qwf_agent.migrate.database import Say
-from qwf_agent.migrate.plan import PROJECT, MigrateError, Plan, Script
+from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, digest
 
 NEXT = "releases/next"  # what tables need until the next release, written by hand
 _READ = "select name, text from {} order by place"
@@ -62,10 +62,17 @@ end $$;"""
 
 def outdated(conn: psycopg.Connection[Any], chain: Plan) -> list[str] | None:
     """The sources whose text is not the one that this database was deployed from; None if it is no
-    development database."""
+    development database, or one of a release that gets the script of the next."""
     there = _texts(conn, chain)
     if there is None:
         return None
+    if chain.sources is not chain:
+        deployed = database.deployed(conn, chain)
+        known = [change for change in chain.changes if change.id in deployed]
+        if len(known) < len(deployed):
+            return None  # a later release: going back is refused
+        if known and known[-1] is not chain.changes[-1] and _is_of(known[-1], there):
+            return None
     here = _sources(chain)
     return [name for name in {**here, **there} if here.get(name) != there.get(name)]
 
@@ -115,15 +122,20 @@ def follow(conninfo: str, chain: Plan, say: Say) -> list[str]:
 
 
 def recorded(conn: psycopg.Connection[Any], chain: Plan) -> str:
-    """The statements that make a database which has all of today's sources follow them; none if
-    they are those of a release."""
-    return "" if chain.is_released else _write(conn, chain, _sources(chain))
+    """The statements that make a database which has all of today's sources follow them; none for a
+    package of a release."""
+    return "" if chain.is_package else _write(conn, chain, _sources(chain))
 
 
 def record(conn: psycopg.Connection[Any], chain: Plan) -> None:
-    """Let a database that has all of today's sources follow them."""
-    if chain.project == PROJECT and _texts(conn, chain) is None:
-        conn.execute(_write(conn, chain, _sources(chain)).encode())
+    """Let a database that has all changes follow the sources, if it has them by that."""
+    if chain.project != PROJECT or chain.is_package:
+        return
+    texts = _sources(chain)
+    if chain.sources is chain or _is_of(chain.changes[-1], texts):
+        conn.execute(_write(conn, chain, texts).encode())
+    else:
+        forget(conn, chain)
 
 
 def forget(conn: psycopg.Connection[Any], chain: Plan) -> None:
@@ -143,6 +155,12 @@ def _texts(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, str] | None:
         return dict(cursor.execute(sql.SQL(_READ).format(_table(chain))).fetchall())
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
         return None
+
+
+def _is_of(release: Change, texts: Mapping[str, str]) -> bool:
+    """Return True if these are the sources of a release."""
+    found = digest(text for name, text in texts.items() if name != NEXT)
+    return f"-- Sources: {found}\n" in release.deploy.source()
 
 
 def _sources(chain: Plan) -> dict[str, str]:

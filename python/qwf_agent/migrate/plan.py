@@ -88,17 +88,13 @@ class Plan:
     @cached_property
     def digest(self) -> str:
         """The SHA-1 of all scripts as they are in their files."""
-        texts = "\n".join(change.deploy.source() for change in self.changes)
-        return hashlib.sha1(texts.encode(), usedforsecurity=False).hexdigest()
+        return digest(change.deploy.source() for change in self.changes)
 
     @cached_property
-    def is_released(self) -> bool:
-        """Its sources are those of its newest release. A package has no others."""
-        if self.sources is self:
-            return False
-        is_packaged = self.path.resolve().parents[1] == Path(__file__).resolve().parents[1]
-        newest = self.changes[-1].deploy.source()
-        return is_packaged or f"-- Sources: {self.sources.digest}\n" in newest
+    def is_package(self) -> bool:
+        """It is in a package that has releases, whose sources are those of the newest."""
+        here = Path(__file__).resolve().parents[1]
+        return self.sources is not self and self.path.resolve().parents[1] == here
 
     def until(self, target: str | None) -> int:
         """The number of changes up to `target`, which is a change, change@tag, @tag or id."""
@@ -126,6 +122,11 @@ class Plan:
                 + (f"did you mean {meant[0]}?" if meant else "qwf migrate status lists its changes")
             )
         return end
+
+
+def digest(texts: Iterable[str]) -> str:
+    """The SHA-1 of sources, by which a release knows them."""
+    return hashlib.sha1("\n".join(texts).encode(), usedforsecurity=False).hexdigest()
 
 
 def without_transactions(texts: Iterable[str]) -> list[str]:
