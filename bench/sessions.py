@@ -20,10 +20,11 @@ CLAIM = "select job_id, token, task from qwf.claim(%s, %s, %s)"
 FINISH = "select bool_or(pending) from qwf.finish_many(%s)"
 FINISH_AND_CLAIM = "select * from qwf.finish_and_claim(%s, %s, %s, %s)"
 DRAIN = "select qwf.drain_outbox(1000)"
+TICK = "select qwf.tick('1 s')"
 JOB_ID, PENDING, TOKEN, TASK = 0, 2, 3, 6  # columns of its rows
 EMPTY_S = (0.004, 0.032)  # first and longest wait of a session that found nothing
 OWED_S = 0.05  # how long a session that left events behind keeps trying to apply them
-TICK_S = 1.0  # how often every session applies left-over events
+TICK_S = 1.0  # how often every session ticks, as an agent does
 RATE = re.compile(r"tps = ([\d.]+) \(without initial connection time\)")
 OUTPUTS: dict[str, Any] = {"node": {"x": 1}, "list": {"items": list(range(10_000))}}
 
@@ -53,9 +54,11 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
         else:
             time.sleep(wait_s)
             wait_s = min(EMPTY_S[1], wait_s * 2)
-        if now < owed_until or now >= tick_at:
-            durable.execute(DRAIN)
+        if now >= tick_at:
+            durable.execute(TICK)
             tick_at = now + TICK_S
+        elif now < owed_until:
+            durable.execute(DRAIN)
 
 
 def work_in_one_call(index: int, dsn: str, batch: int, queue: str = "default") -> None:
@@ -78,9 +81,11 @@ def work_in_one_call(index: int, dsn: str, batch: int, queue: str = "default") -
         else:
             time.sleep(wait_s)
             wait_s = min(EMPTY_S[1], wait_s * 2)
-        if now < owed_until or now >= tick_at:
-            conn.execute(DRAIN)
+        if now >= tick_at:
+            conn.execute(TICK)
             tick_at = now + TICK_S
+        elif now < owed_until:
+            conn.execute(DRAIN)
 
 
 def completed(claimed: list[tuple[Any, ...]]) -> str:

@@ -216,9 +216,10 @@ begin
     ), placed as (
       select j.job, coalesce(j.place, case when e.nth is not null then -9223372036854775807 end)
           as place, coalesce(j.lap, j.nth_other) as lap,
-        coalesce(j.rated, exists (
-          select from qwf.jobs b join qwf.limits l on l.name = b.limit_by
-          where b.ctid = (j.job).row and b.limit_place is null and l.starts is not null)) as rated,
+        coalesce(j.rated, (  -- exists may be planned to read all jobs
+          select true from qwf.jobs b join qwf.limits l on l.name = b.limit_by
+          where b.ctid = (j.job).row and b.limit_place is null and l.starts is not null
+          limit 1), false) as rated,
         row_number() over (order by j.run_next desc, j.warm desc, j.priority,
           coalesce(j.nth, e.nth) is null, coalesce(j.lap, j.nth_other), coalesce(j.nth, e.nth),
           j.place is null desc) as n
