@@ -280,7 +280,7 @@ def test_each_invariant_of_firings_is_broken_by_a_bug(race: Race, dsn: str) -> N
     put_in(dsn, "_qwf.firing_verdict", "_qwf.open_firings(p_schedule.name) < p_schedule.at_once",
            "true")  # fmt: skip
     put_in(dsn, "_qwf.firing_verdict", "if v_taken = 'open' or", "if false and")
-    put_in(dsn, "_qwf.next_due", "n.at < p_schedule.ends_at", "true")
+    put_in(dsn, "_qwf.fire_due", "v_schedule.ends_at <= v_due", "false")
     put_in(dsn, "qwf.prune", "perform _qwf.close_firings();", "")
     race.rows(FIRE)
     race.rows(FIRE)  # one call fires a hundred at most, all of one backfill

@@ -5,7 +5,7 @@
 -- is listed under checks, for enqueue_run. A value is wrapped in a $check, and so checked when
 -- it is resolved, if it depends on other nodes, belongs to a step with a skip_if, or takes
 -- defaults from inside the schema. A value without a schema, or with an empty one, is not
--- wrapped.
+-- wrapped; a pipeline without a schema accepts any input.
 create function _qwf.step_inputs(p_step jsonb, p_path text, p_schema jsonb, p_names jsonb)
 returns jsonb
 language plpgsql immutable
@@ -15,9 +15,7 @@ declare
   v_given jsonb := _qwf.named_inputs(p_step -> 'inputs');
   v_inputs jsonb := jsonb '{}';
   v_checks jsonb := jsonb '[]';
-  v_problems _qwf.problem[] := array(
-    select p from _qwf.missing_inputs(v_given, p_schema, p_path,
-      case when p_step ? 'workflow' then 'workflow' else 'pipeline' end) p);
+  v_problems _qwf.problem[];
   v_name text;
   v_value jsonb;
   v_schema jsonb;
@@ -26,6 +24,22 @@ declare
   v_checked jsonb;  -- v_value under a $check: resolving it checks it against the schema
   v_static _qwf.resolution;
 begin
+  v_problems := array(
+    select (format('%s.inputs.%s', p_path, r.name), case when p_step ? 'workflow'
+        then 'is missing: the workflow requires it'
+        else 'is missing: the pipeline requires it' end, null)::_qwf.problem
+    from jsonb_array_elements_text(p_schema -> 'required') r (name)
+    where not v_given ? r.name
+      and not coalesce(p_schema -> 'properties' -> r.name ? 'default', false)
+    union all
+    select (format('%s.inputs.%s', p_path, g.name), case when p_step ? 'workflow'
+        then 'the workflow declares no such input'
+        else 'the pipeline declares no such input' end,
+      _qwf.did_you_mean(g.name, array(select jsonb_object_keys(p_schema -> 'properties')))
+      )::_qwf.problem
+    from jsonb_object_keys(v_given) g (name)
+    where p_schema ? 'properties' and not p_schema -> 'properties' ? g.name
+      and p_schema -> 'additionalProperties' is distinct from 'true');
   for v_name, v_value, v_schema in
     select m.key, m.value, p_schema -> 'properties' -> m.key from jsonb_each(v_given) m
     union all
@@ -86,32 +100,4 @@ begin
       '{}')
     else '{}'
   end;
-end $$;
-
--- Reports the inputs that a pipeline requires and a step does not give, and those that the step
--- gives and the pipeline does not declare. A pipeline without a schema, or with
--- "additionalProperties": true, accepts any input.
-create function _qwf.missing_inputs(p_given jsonb, p_schema jsonb, p_path text, p_what text)
-returns setof _qwf.problem
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-    select format('%s.inputs.%s', p_path, r.name), case p_what
-        when 'workflow' then 'is missing: the workflow requires it'
-        else 'is missing: the pipeline requires it' end,
-      null::text
-    from jsonb_array_elements_text(p_schema -> 'required') r (name)
-    where not p_given ? r.name
-      and not coalesce(p_schema -> 'properties' -> r.name ? 'default', false)
-    union all
-    select format('%s.inputs.%s', p_path, g.name), case p_what
-        when 'workflow' then 'the workflow declares no such input'
-        else 'the pipeline declares no such input' end,
-      _qwf.did_you_mean(g.name, array(select jsonb_object_keys(p_schema -> 'properties')))
-    from jsonb_object_keys(p_given) g (name)
-    where p_schema ? 'properties'
-      and not p_schema -> 'properties' ? g.name
-      and p_schema -> 'additionalProperties' is distinct from 'true';
 end $$;

@@ -235,8 +235,9 @@ begin
     v_verdict := _qwf.firing_verdict(v_schedule, v_due);
     exit when v_verdict = 'wait';  -- stays due
     v_schedule := _qwf.fire_once(v_schedule, v_due, v_verdict, p_now);
-    v_due := _qwf.next_due(v_schedule,
+    v_due := _qwf.next_fire(v_schedule,
       case v_schedule.catch_up when 'all' then v_due else p_now end);
+    v_due := case when v_schedule.ends_at <= v_due then null else v_due end;  -- of a backfill
   end loop;
   if v_due is null and v_schedule.backfill_of is null then
     v_schedule.last_error := format('never due again: time zone %s', v_schedule.timezone);

@@ -70,15 +70,6 @@ exception
     return null;
 end $$;
 
--- Returns when a schedule is next due after a given instant, or null at the end of a backfill.
-create function _qwf.next_due(p_schedule qwf.schedules, p_after timestamptz) returns timestamptz
-language sql stable
-as $$
-  select n.at
-  from (select _qwf.next_fire(p_schedule, p_after)) n (at)
-  where p_schedule.ends_at is null or n.at < p_schedule.ends_at
-$$;
-
 -- Returns the times of a schedule from one of its times on, before an instant. At most p_max, so
 -- that its cost is bounded. No more if this server does not know the time zone. With p_before
 -- null there is no end but p_max.

@@ -83,7 +83,21 @@ begin
         where v_items is not null and not _qwf.is_right_scalar(element.value, v_items)
         limit 21;
     else
-      return query select p_path, s, null::text from _qwf.scalar_problems(p_value, p_schema) s;
+      return query
+        select p_path, rule.problem, null::text
+        from (values
+          ('string', length(p_value #>> '{}') < (p_schema ->> 'minLength')::int,
+            format('must have at least %s characters', p_schema ->> 'minLength')),
+          ('string', length(p_value #>> '{}') > (p_schema ->> 'maxLength')::int,
+            format('must have at most %s characters', p_schema ->> 'maxLength')),
+          ('string', p_value #>> '{}' !~ (p_schema ->> 'pattern'),
+            format('must match %s', p_schema ->> 'pattern')),
+          ('number', p_value < p_schema -> 'minimum',
+            format('must be at least %s', p_schema ->> 'minimum')),
+          ('number', p_value > p_schema -> 'maximum',
+            format('must be at most %s', p_schema ->> 'maximum'))
+        ) rule (type, violated, problem)
+        where rule.type = jsonb_typeof(p_value) and rule.violated;
   end case;
 end $$;
 
@@ -120,34 +134,6 @@ return jsonb_typeof(p_value) not in ('object', 'array')
     else true end
   and case when p_schema ? 'type' then _qwf.is_type(p_value, p_schema -> 'type') else true end
   and case when p_schema ? 'enum' then p_schema -> 'enum' @> p_value else true end;
-
--- Reports how a string or a number violates the bounds and the pattern of a schema. minLength,
--- maxLength and pattern apply only to strings, minimum and maximum only to numbers. Without a
--- pinned search_path, so that it is inlined.
-create function _qwf.scalar_problems(p_value jsonb, p_schema jsonb) returns setof text
-language sql immutable
-as $$
-  select rule.problem
-  from (values
-    ('string', 'minLength',
-      length(p_value #>> '{}') < (p_schema ->> 'minLength')::int,
-      format('must have at least %s characters', p_schema ->> 'minLength')),
-    ('string', 'maxLength',
-      length(p_value #>> '{}') > (p_schema ->> 'maxLength')::int,
-      format('must have at most %s characters', p_schema ->> 'maxLength')),
-    ('string', 'pattern',
-      p_value #>> '{}' !~ (p_schema ->> 'pattern'),
-      format('must match %s', p_schema ->> 'pattern')),
-    ('number', 'minimum',
-      p_value < p_schema -> 'minimum',
-      format('must be at least %s', p_schema ->> 'minimum')),
-    ('number', 'maximum',
-      p_value > p_schema -> 'maximum',
-      format('must be at most %s', p_schema ->> 'maximum'))
-  ) rule (type, keyword, violated, problem)
-  where rule.type = jsonb_typeof(p_value)
-    and rule.violated
-$$;
 
 -- True when a value is a string that compiles as a regular expression. Never raises. Only this
 -- function tries out a pattern.

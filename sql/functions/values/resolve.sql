@@ -130,6 +130,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_malformed text := _qwf.malformed(p_expression);
+  v_problems text;
   v_found _qwf.resolution;
   v_operand _qwf.resolution;
   v_candidate jsonb;
@@ -150,7 +151,18 @@ begin
     end if;
     return row(null, 'unresolvable: no candidate of "$coalesce" has a value')::_qwf.resolution;
   elsif p_expression ? '$check' then
-    return _qwf.resolve_check(p_expression, p_scope);
+    v_found := _qwf.resolve_value(p_expression -> '$check', p_scope);
+    if v_found.error is not null then
+      return v_found;
+    end if;
+    v_found.value := _qwf.with_defaults(v_found.value, p_expression -> 'schema');
+    select string_agg(format('input %s %s', p.path, p.problem), '; ')
+    into v_problems
+    from _qwf.schema_problems(v_found.value, p_expression -> 'schema', p_expression ->> 'input') p;
+    if v_problems is not null then
+      return row(null, 'invalid: ' || v_problems)::_qwf.resolution;
+    end if;
+    return v_found;
   end if;
   v_found := _qwf.resolve_path(p_expression -> '$from', p_scope);
   if starts_with(v_found.error, 'unresolvable') and p_expression ? '$default' then
@@ -170,30 +182,6 @@ begin
       return v_operand;
     end if;
     v_found.value := to_jsonb((v_found.value = v_operand.value) = (p_expression ? '$eq'));
-  end if;
-  return v_found;
-end $$;
-
--- Resolves a $check: the wrapper that compiling puts around a step input that has a schema and
--- is known only at run time. Fills in the defaults of the schema; a value that violates the
--- schema gives an error value. Never raises.
-create function _qwf.resolve_check(p_expression jsonb, p_scope jsonb) returns _qwf.resolution
-language plpgsql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  v_found _qwf.resolution := _qwf.resolve_value(p_expression -> '$check', p_scope);
-  v_problems text;
-begin
-  if v_found.error is not null then
-    return v_found;
-  end if;
-  v_found.value := _qwf.with_defaults(v_found.value, p_expression -> 'schema');
-  select string_agg(format('input %s %s', p.path, p.problem), '; ')
-  into v_problems
-  from _qwf.schema_problems(v_found.value, p_expression -> 'schema', p_expression ->> 'input') p;
-  if v_problems is not null then
-    return row(null, 'invalid: ' || v_problems)::_qwf.resolution;
   end if;
   return v_found;
 end $$;
