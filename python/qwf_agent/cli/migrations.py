@@ -49,11 +49,7 @@ verbose_option = click.option(
 @click.option("--dry-run", is_flag=True, help="Only list what would be deployed.")
 @verbose_option
 def deploy(
-    dsn: str | None,
-    plan: Path | None,
-    to: str | None,
-    dry_run: bool,
-    verbose: bool,
+    dsn: str | None, plan: Path | None, to: str | None, dry_run: bool, verbose: bool
 ) -> None:
     """Deploy all missing changes; it is safe to repeat.
 

@@ -62,16 +62,13 @@ def create_app(
     people can make links by which somebody without a session answers one question.
     """
     who = Trusted(dsn, person, read_only)
-    return build(
-        dsn, who, ANY_HOST, listen_dsn=listen_dsn, files=files, link_secret=link_secret,
-    )  # fmt: skip
+    return build(dsn, who, ANY_HOST, False, listen_dsn, files, link_secret)
 
 
 def build(
     dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False,
     listen_dsn: str | None = None, files: Sequence[Root] = (), link_secret: bytes | None = None,
-    sandbox: Path | None = None,
-    inbox: Path | None = None,
+    sandbox: Path | None = None, inbox: Path | None = None,
 ) -> Guard:  # fmt: skip
     """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
 

@@ -72,9 +72,7 @@ CLEAR_TEXT = (
 )
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
-def web(
-    host: str, port: int, open_browser: bool, dsn: str | None, **options: Any
-) -> None:  # fmt: skip
+def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
     """See and steer the fleet, answer its questions, in a browser.
 
     Prints the link to the page. By default only this machine reaches it, and anybody with the link

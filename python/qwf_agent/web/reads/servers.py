@@ -28,8 +28,8 @@ MOST_CONNECTIONS = 4
 class PageServer:
     """Answers statements, at most MOST_CONNECTIONS at once."""
 
-    def __init__(self, dsn: str, wait_s: float = CONNECT_S) -> None:
-        self._dsn, self._wait_s = dsn, wait_s
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
         self._pool: AsyncConnectionPool[ReadingConnection] | None = None
         self._opening = asyncio.Lock()
 
@@ -72,7 +72,7 @@ class PageServer:
                     configure=ReadingConnection.prepare_to_read,
                     min_size=0,
                     max_size=MOST_CONNECTIONS,
-                    timeout=self._wait_s,
+                    timeout=CONNECT_S,
                     reconnect_timeout=CONNECT_S,
                     open=False,
                 )
