@@ -120,7 +120,7 @@ create unique index jobs_key on qwf.jobs (project, task, key, (key_state = 's'))
 comment on table qwf.jobs is
   'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
 
--- What is to be done.
+-- The work itself.
 comment on column qwf.jobs.id is 'Job id; grows with time.';
 comment on column qwf.jobs.task is 'Name of the task or program that a worker runs.';
 comment on column qwf.jobs.inputs is
