@@ -83,10 +83,10 @@ create table _qwf.rests (
 );
 comment on table _qwf.rests is
   'Parts of the tick that rest, because they read much and found nothing.';
-comment on column _qwf.rests.part is 'The part, as tick() reports it.';
+comment on column _qwf.rests.part is 'The part, as tick() reports it, or floors.';
 comment on column _qwf.rests.until is 'Until when.';
 insert into _qwf.rests
-select p, '-infinity' from unnest('{reclaimed,answered,woken,pruned}'::text[]) p;
+select p, '-infinity' from unnest('{reclaimed,answered,woken,pruned,floors}'::text[]) p;
 
 create table _qwf.floors (
   queue text not null,

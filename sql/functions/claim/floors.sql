@@ -18,7 +18,9 @@ set enable_sort = off
 set jit = off
 as $$
 declare
+  v_start timestamptz := qwf.now();
   v_queue text;
+  v_priorities bigint[];
   v_began timestamptz;
   v_walked bigint;
   v_last bigint;
@@ -28,11 +30,22 @@ declare
   v_bands _qwf.band[];
   v_count int := 0;
 begin
-  if current_setting('transaction_isolation') <> 'read committed' then
-    return 0;  -- an old snapshot would put the floor above jobs that it does not see
+  if current_setting('transaction_isolation') <> 'read committed'  -- it does not see all jobs
+    or (select r.until from _qwf.rests r where r.part = 'floors')
+      between v_start and v_start + interval '10 s'
+  then
+    return 0;
   end if;
-  for v_queue in
-    select q.name from qwf.queues q where not exists (
+  for v_queue, v_priorities in
+    with recent as materialized (
+      select distinct r.queue, r.priority
+      from (select j.queue, j.priority from qwf.jobs j order by j.id desc limit 2000) r)
+    select q.name, array(
+      select r.priority::bigint from recent r where r.queue = q.name
+      union
+      select b.priority from _qwf.floors f cross join unnest(f.bands) b where f.queue = q.name
+      order by 1)
+    from qwf.queues q where not exists (
       select from _qwf.floors f
       where f.queue = q.name and f.found_at <= qwf.now() and f.until > qwf.now() + interval '4 s')
   loop
@@ -41,25 +54,18 @@ begin
     v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
     v_bands := '{}';
     v_low := -2147483648;
-    foreach v_known in array array(
-      select r.priority::bigint
-      from (select j.queue, j.priority from qwf.jobs j order by j.id desc limit 2000) r
-      where r.queue = v_queue
-      union
-      select b.priority from _qwf.floors f cross join unnest(f.bands) b where f.queue = v_queue
-      order by 1) || 2147483648
-    loop
+    foreach v_known in array v_priorities || 2147483648 loop
       loop  -- the priorities up to the known one
         select j.priority, j.position into v_job
         from qwf.jobs j
         where j.queue = v_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
           and j.position >= 0 and j.priority >= v_low and j.priority < v_known
         order by j.priority, j.position limit 1;
-        exit when not found;
+        exit when not found or cardinality(v_bands) = 16;
         v_bands := v_bands || (v_job.priority, v_job.position)::_qwf.band;
         v_low := v_job.priority::bigint + 1;
       end loop;
-      exit when v_known > 2147483647;
+      exit when v_known > 2147483647 or cardinality(v_bands) = 16;
       v_bands := v_bands || (v_known, coalesce((
         select j.position
         from qwf.jobs j
@@ -79,11 +85,16 @@ begin
         for update skip locked));
       insert into _qwf.floors (queue, found_at, until, bands)
       values (v_queue, v_began,
-        qwf.now() + greatest(v_walked * interval '2 us', '1 s') + interval '4 s', v_bands[:16])
+        qwf.now() + greatest(v_walked * interval '2 us', '1 s') + interval '4 s', v_bands)
       on conflict do nothing;
       v_count := v_count + 1;
     end if;
   end loop;
+  if v_count = 0 then  -- with many queues and priorities, looking costs 2 % of a core at most
+    update _qwf.rests r set until = qwf.now() + least(50 * (qwf.now() - v_start), '10 s')
+    where r.ctid = (select f.ctid from _qwf.rests f where f.part = 'floors' for update skip locked)
+      and qwf.now() - v_start > interval '20 ms';
+  end if;
   return least(v_count, 99);
 end $$;
 
