@@ -33,7 +33,9 @@ READS_TABLES = ("migrate", "testing")  # rooms that may name tables
 
 
 CHANGES = migrate.read_plan().sources.changes
-WRITTEN = [file for file in (ROOT / "sql").rglob("*.sql") if "tests" not in file.parts]
+WRITTEN = [
+    file for file in (ROOT / "sql").rglob("*.sql") if not {"tests", "releases"} & {*file.parts}
+]
 ACTING = [file for file in WRITTEN if {"functions", "revert", "verify"} & set(file.parts)]
 TABLES = {
     one.name

@@ -27,7 +27,7 @@ WORDS = {
     r"\bheretofore\b": "until now",
 }
 TREES = ("python/qwf_agent", "bench", "tools", "examples")
-SQL = [file for file in (ROOT / "sql").rglob("*.sql") if "tests" not in file.parts]
+SQL = [file for file in (ROOT / "sql").rglob("*.sql") if not {"tests", "releases"} & {*file.parts}]
 TEXTS = [
     *SQL,
     *(file for tree in TREES for file in (ROOT / tree).rglob("*.py")),
