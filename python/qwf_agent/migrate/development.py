@@ -128,11 +128,11 @@ def recorded(conn: psycopg.Connection[Any], chain: Plan) -> str:
 
 
 def record(conn: psycopg.Connection[Any], chain: Plan) -> None:
-    """Let a database that has all changes follow the sources, if it has them by that."""
-    if chain.project != PROJECT or chain.is_package:
+    """Let a database that has all changes follow the sources, unless it has others by that."""
+    if chain.project != PROJECT:
         return
     texts = _sources(chain)
-    if chain.sources is chain or _is_of(chain.changes[-1], texts):
+    if not chain.is_package and (chain.sources is chain or _is_of(chain.changes[-1], texts)):
         conn.execute(_write(conn, chain, texts).encode())
     else:
         forget(conn, chain)
