@@ -1,6 +1,6 @@
 -- Everything that attempts leave: outcomes, answers, files, checkpoints, numbers and logs.
 
--- History: attempts, answers, files. Append-only.
+-- Attempts that have ended. Rows are added, deleted with their job, and overwritten by erase().
 create table qwf.job_attempts (
   job_id bigint not null,
   attempt int not null,

@@ -8,6 +8,9 @@ comment on type qwf.job_status is
   'State of a job; completed, failed, cancelled and skipped are terminal. The transitions are '
   'drawn in docs/concepts.md.';
 
+create sequence qwf.job_position;
+comment on sequence qwf.job_position is 'Order of becoming queued: FIFO within a priority.';
+
 -- One unit of work: a node of a run, or standalone. It has no foreign keys: each insert would
 -- take a key-share lock on a run or queue row, so that producers write shared rows
 -- (docs/adr/0003). check_invariants() checks the references instead. It has no CHECKs either:
@@ -16,10 +19,7 @@ comment on type qwf.job_status is
 -- of each indexed column. Postgres finds a column fastest if only columns of fixed size that are
 -- never null lie before it, so these come first, then what a claimed job has, then what few jobs
 -- have. In the order of the comments below, which is the reader's, an update takes 1.03 to 1.09
--- times as long.
-create sequence qwf.job_position;
-comment on sequence qwf.job_position is 'Order of becoming queued: FIFO within a priority.';
-
+-- times as long. A column added later stands last all the same, as alter table puts it.
 create table qwf.jobs (
   id bigint generated always as identity primary key,
   created_at timestamptz not null default clock_timestamp(),
@@ -133,7 +133,7 @@ comment on column qwf.jobs.created_at is 'When it was enqueued.';
 comment on column qwf.jobs.queue is 'Queue that serves it; null for an input.';
 comment on column qwf.jobs.priority is 'Lower is sooner.';
 comment on column qwf.jobs.position is
-  'FIFO position, given when it becomes queued; a job that is given back gets the front.';
+  'FIFO position, given when it becomes queued; a job that was lost or released gets the front.';
 comment on column qwf.jobs.run_next is
   'An operator asked that it runs before all others; cleared on claim.';
 comment on column qwf.jobs.requires is 'Labels the worker must have.';

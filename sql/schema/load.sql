@@ -1,4 +1,6 @@
--- The load of hosts and queues: the last minutes, then one row per minute.
+-- The load of hosts and queues: the last minutes, then one row per minute. The rows per minute are
+-- for charts of the last days: tick() writes them, and deletes them after settings.minutes_keep. A
+-- minute that nobody looked at has none.
 
 -- The load of the hosts in the last minutes.
 create unlogged table qwf.host_metrics (
@@ -38,8 +40,6 @@ comment on column qwf.host_metrics.gpus is
   'Its cards: a list of {id, use_pct, vram_used_mb, vram_total_mb}.';
 comment on column qwf.host_metrics.sent is 'True: already sent on channel hw_metrics.';
 
--- The load of hosts and queues, a row a minute, for charts of the last days. tick() writes the
--- rows and deletes them after settings.minutes_keep. A minute that nobody looked at has no row.
 create table qwf.host_minutes (
   host text not null,
   minute timestamptz not null,
@@ -127,5 +127,5 @@ comment on column qwf.queue_minutes.fatal is
 comment on column qwf.queue_minutes.tempfail is 'Attempts that ended with a transient failure.';
 comment on column qwf.queue_minutes.lost is
   'Attempts lost for a reason outside the body: lapsed lease, killed child, watchdog.';
-comment on column qwf.queue_minutes.released is 'Attempts whose job was handed back.';
+comment on column qwf.queue_minutes.released is 'Attempts that were released.';
 comment on column qwf.queue_minutes.cancelled is 'Attempts that were cancelled.';

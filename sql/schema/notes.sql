@@ -1,7 +1,7 @@
 -- Notes of ticks in sequences, floors of queues, and tables that only the engine reads.
 
--- Where the queued jobs of a queue begin, while somebody holds a snapshot: vacuum leaves the
--- claimed jobs in the index then, and each claim would pass them all. A tick finds it
+-- A floor: where the queued jobs of a queue begin, while somebody holds a snapshot. Vacuum leaves
+-- the claimed jobs in the index then, and each claim would pass them all. A tick finds the floor
 -- (_find_floors). Claims read the last row but one of their queue, which lies before all that
 -- vacuum has left of this table.
 create type _qwf.band as (priority int, "position" bigint);
@@ -55,7 +55,7 @@ create sequence qwf.metrics_sent minvalue 0 start 0;
 comment on sequence qwf.metrics_sent is
   'When samples were last sent on channel hw_metrics, milliseconds since 1970; only a hint.';
 
--- Tables in the private schema, which no role can read, write or lock.
+-- Tables in the private schema, which no role but the owner can read, write or lock.
 create table _qwf.locks (
   name text primary key
 );
@@ -97,7 +97,7 @@ create table _qwf.floors (
 );
 comment on table _qwf.floors is
   'Where claims of a queue may start in each priority, and until when; nothing lies below but jobs '
-  'that are given back, come with run_next, or are committed late: those wait until then.';
+  'that were lost or released, come with run_next, or are committed late: those wait until then.';
 comment on column _qwf.floors.queue is 'The queue.';
 comment on column _qwf.floors.found_at is
   'When it was found. It counts a second later: what was about to commit then has committed.';

@@ -18,9 +18,8 @@ begin
   return v_edges;
 end $$;
 
--- Counters that outlive the jobs they count. Each finish appends a row, and tick() adds the rows
--- to their hour and minute, so that two finishes never wait for the same counter. Nothing
--- deletes hours.
+-- Each finish appends rows, one for each queue, task and outcome. tick() adds them to their hour
+-- and minute, so that two finishes never wait for the same counter. Nothing deletes hours.
 create table qwf.attempt_counts (
   minute timestamptz not null,
   queue text not null,
@@ -31,8 +30,8 @@ create table qwf.attempt_counts (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         vacuum_truncate = off);
 
--- It has no key, which every finish would have to maintain. Without this, the first roll-up would
--- fail once the table is in a publication.
+-- It has no key, which every finish would have to maintain. Without replica identity full, the
+-- first roll-up would fail once the table is in a publication.
 alter table qwf.attempt_counts replica identity full;
 comment on table qwf.attempt_counts is
   'Attempts that ended and are not added to hourly_counts and queue_minutes yet.';
@@ -103,8 +102,9 @@ comment on column qwf.attempt_totals.wait_edges is
 comment on column qwf.attempt_totals.run_edges is
   'How many run times were below each of the 17 edges of the metrics, see _edge_counts().';
 
--- How long runs, nodes and tasks usually take, and what is late now. tick() fills both from
--- events and statistics, so that nothing that claims or finishes pays for them.
+-- How long runs, nodes and tasks usually take, and what is late or in trouble now. tick() fills
+-- usual_times from events and statistics, and then late_jobs and open_states, so that nothing that
+-- claims or finishes pays for them.
 create table qwf.usual_times (
   kind text not null check (kind in ('run', 'node', 'task')),
   name text not null,

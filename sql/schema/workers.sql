@@ -60,7 +60,7 @@ comment on column qwf.workers.task_options is
   'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
   'engine does not apply them; find_missing_options() compares them with what was enqueued.';
 comment on column qwf.workers.follows_orders is
-  'True if it reads worker_orders() and gives its jobs back by itself when it is off hard; else '
+  'True if it reads worker_orders() and releases its jobs by itself when it is off hard; else '
   'heartbeat() does.';
 comment on column qwf.workers.writes_begun is
   'True if it calls progress(begun => true) before the body of a job that runs at most once; else '
@@ -98,7 +98,7 @@ comment on column qwf.worker_controls.host_label is 'The box.';
 comment on column qwf.worker_controls.queue is 'The queue.';
 comment on column qwf.worker_controls.desired_state is 'on or off.';
 comment on column qwf.worker_controls.stop_policy is
-  'How it stops: hard (kill the bodies and hand their jobs back), drain (finish them first), pause '
+  'How it stops: hard (kill the bodies and release their jobs), drain (finish them first), pause '
   '(claim nothing, keep the model).';
 comment on column qwf.worker_controls.requested_by is
   'For whom the session that gave the order said it acts: acting_for of views and functions. '

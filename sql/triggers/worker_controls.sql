@@ -94,7 +94,7 @@ begin
   end if;
   perform set_config('qwf.acting_for', v_before, true);
   if v_ordered and v_new.desired_state = 'off' and v_new.stop_policy = 'hard' then
-    perform pg_notify(qwf.wake_channel(w.id), 'cancel')  -- its heartbeat gives the jobs back
+    perform pg_notify(qwf.wake_channel(w.id), 'cancel')  -- its heartbeat releases the jobs
     from qwf.workers w
     where w.host = v_row.host_label and w.queue = v_row.queue and w.stopped_at is null
       and not w.follows_orders;

@@ -31,7 +31,7 @@ WHERE = ("QWF_DSN", "DATABASE_URL", "PGSERVICE", "PGHOST", "PGHOSTADDR", "PGPORT
 def no_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No database except the one a test names, an empty home; processes find the package."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
-    for variable in (*WHERE, "QWF_READ_DSN", "QWF_CELLS", "QWF_CONFIG"):
+    for variable in (*WHERE, "QWF_CONFIG"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("QWF_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

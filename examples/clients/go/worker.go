@@ -170,7 +170,7 @@ func (worker *Worker) work(signals <-chan os.Signal) {
 	}
 }
 
-// drain lets the bodies finish for stop_grace; then, or at a second signal, their jobs are given back.
+// drain lets the bodies finish for stop_grace; then, or at a second signal, their jobs are released.
 func (worker *Worker) drain(signals <-chan os.Signal) {
 	giveBack := time.After(seconds(worker.settings.StopGrace))
 	last := time.After(seconds(worker.settings.StopGrace + worker.settings.CancelGrace + 10))

@@ -237,7 +237,7 @@ const [{ worker, channel }] = await ask(
 
 const giveBack = () => held.forEach((stop) => stop.abort('stop'));
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
-  if (stopping) giveBack(); // the first signal lets bodies finish, the second gives their jobs back
+  if (stopping) giveBack(); // the first signal lets bodies finish, the second releases their jobs
   stopping = true;
   news.ring();
 });

@@ -126,7 +126,7 @@ deliver() {
   until report "$outcome" "$error" "$3" 2>"$work/refusal"; do
     cat "$work/refusal" >&2
     if ! [[ $(<"$work/refusal") =~ $final ]]; then
-      ((stops < 2)) || break                          # deregistering gives the job back
+      ((stops < 2)) || break                          # deregistering releases the job
       sleep 1                                         # such as no database
     elif [[ $outcome != fatal ]]; then
       outcome=fatal error="the report cannot be stored: $(head -n 1 "$work/refusal")"
@@ -161,7 +161,7 @@ deregister() {
 begin || exit 69
 ticking & ticks=$!
 trap deregister EXIT
-# The first signal lets the body finish for stop_grace; then, or at the second, the job is given back.
+# The first signal lets the body finish for stop_grace; then, or at the second, the job is released.
 stop() {
   ((BASHPID == $$)) || exit                           # a child that had not yet dropped our traps
   ((++stops > 1)) && [[ $body ]] && kill "$body"

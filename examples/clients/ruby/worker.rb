@@ -93,7 +93,7 @@ class Worker
          "set QWF_LISTEN_DSN to an address without a transaction pooler"
   end
 
-  # The first signal lets the body finish for `stop_grace`; then, or at the second, the job is given back.
+  # The first signal lets the body finish for `stop_grace`; then, or at the second, the job is released.
   def handle_signals
     @stop_at = now + @settings["stop_grace"] if @stops.positive? && @stop_at == NEVER
     stop_body("released") if @job && (@stops > 1 || now > @stop_at)
@@ -223,7 +223,7 @@ class Worker
                    JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result, detail: detail }]))
       ask("select qwf.drain_outbox()") if answer && answer[0]["pending"] == "t"
       break if answer # ok, or lost: another worker has the job, and this attempt does not count
-      break if now > @stop_at || @stops > 1 # deregistering gives the job back
+      break if now > @stop_at || @stops > 1 # deregistering releases the job
 
       sleep 1 # such as no database: repeat the report until it is answered
     end

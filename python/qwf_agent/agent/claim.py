@@ -116,7 +116,7 @@ class Claim:
     forced_outcome: JobOutcome | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)  # lost to another worker: do not report it
     cancelled: bool = field(default=False, init=False)  # it was told to stop
-    told: tuple[str, ...] = field(default=(), init=False)  # why it should give its job back
+    told: tuple[str, ...] = field(default=(), init=False)  # why it should release its job
     kill_at: float = field(default=float("inf"), init=False)
     progress_seen: int = field(default=0, init=False)
     series: str | None = field(default=None, init=False)  # what its body tracked, not sent yet

@@ -104,7 +104,7 @@ class Endings:
             log.warning("a child died while it ran no job: %s\n%s", how, death.log)
 
     def _of_death(self, death: ChildDeath, claim: Claim, oom: bool) -> JobOutcome:
-        """The outcome of a job that ran when its child died. One of many is given back, unless its
+        """The outcome of a job that ran when its child died. One of many is released, unless its
         own body was on the CPU."""
         if claim is death.culprit:
             return death.cause or of_exit_status(death.exit.status, out_of_memory=oom)
@@ -123,7 +123,7 @@ class Endings:
 
     def trip(self, slot: Slot, body: RunningBody, claim: Claim, trip: Trip) -> None:
         """Kill a body on which a watchdog has tripped, and report what was measured. If it has a
-        batch, nobody knows whose fault it is: all jobs are given back."""
+        batch, nobody knows whose fault it is: all jobs are released."""
         detail = {"reason": trip.reason, "readings": trip.readings}
         outcome = JobOutcome("lost", error=trip.error, detail=detail)
         if len(body.claims) > 1:
@@ -195,7 +195,7 @@ class Endings:
         self.release(waiting, SWITCHED_OFF)
 
     def _end_switched_off(self, slot: Slot, body: RunningBody, claim: Claim) -> None:
-        """Kill a body; one that listens has `cancel_grace` to give its job back."""
+        """Kill a body; one that listens has `cancel_grace` to release its job."""
         if claim.forced_outcome is not None:
             return
         if body.hears() != LISTENS:

@@ -45,7 +45,7 @@ class HostFaults:
             self.withdraw("task", claim.task, error)
 
     def withdraw(self, kind: str, name: str, error: str) -> None:
-        """Register without this task or model, and give back the jobs that need it and have not
+        """Register without this task or model, and release the jobs that need it and have not
         started."""
         if not self._children.withdraw(kind, name, error):
             return

@@ -324,7 +324,7 @@ class Agent:
             else:
                 self.endings.park(worker, kill=True)
                 if any(claim.forced_outcome is None for claim in slot.claims.values()):
-                    slot.retire()  # its body gives its job back
+                    slot.retire()  # its body releases its job
                 else:
                     slot.discard()
 

@@ -44,7 +44,7 @@ class ExclusiveBody:
         return running is not None and running.loading
 
     def hears(self) -> int:
-        """The way in which it hears that it should give its job back; NOTHING before it starts."""
+        """The way in which it hears that it should release its job; NOTHING before it starts."""
         running = self._running()
         return NOTHING if running is None else running.hears
 
@@ -105,7 +105,7 @@ class ConcurrentBody:
         return self._process is not None and self._process.scoreboard.running().loading
 
     def hears(self) -> int:
-        """The way in which it hears that it should give its job back."""
+        """The way in which it hears that it should release its job."""
         return LISTENS if self._claim.shape and self._claim.shape.listens else MAY_ASK
 
     def printed(self, max_bytes: int) -> tuple[int, str]:

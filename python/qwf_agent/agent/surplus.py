@@ -1,4 +1,4 @@
-"""Gives back the jobs that wait here for model servers, and are more than these can take soon."""
+"""Releases the jobs that wait here for model servers, and are more than these can take soon."""
 
 from __future__ import annotations
 

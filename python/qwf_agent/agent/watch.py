@@ -121,7 +121,7 @@ class Watch:
         return min(watch_at, full_at, max(measure_at, self._watched_at + WATCH_S))
 
     def _tell(self, slot: Slot, claim: Claim, left_s: float, now: float) -> None:
-        """Tell a body that it should give its job back, once for each reason."""
+        """Tell a body that it should release its job, once for each reason."""
         ends_at, grace = now + left_s, claim.worker.settings.cancel_grace
         due = {
             "stop": self._shutdown.begun,

@@ -101,7 +101,7 @@ class PermanentError(Exception):
 
 
 class Release(Exception):
-    """The body has saved what it has, and gives its job back, because it was told to stop: see
+    """The body has saved what it has, and releases its job, because it was told to stop: see
     `stopping` and `Job.stopping`. The job is queued again, and the attempt counts against nothing;
     at its timeout it counts as a loss. If nobody has told the body to stop, this is an error like
     any other."""

@@ -25,7 +25,7 @@ INSTEAD = {
 
 
 class StopEvent(Protocol):
-    """The event that tells a body to give its job back."""
+    """The event that tells a body to release its job."""
 
     def is_set(self) -> bool:
         """Return True if it was."""

@@ -80,7 +80,7 @@ class CancelEvent:
 
 
 class Stopping(CancelEvent):
-    """Set when the body should save what it has and give its job back.
+    """Set when the body should save what it has and release its job.
 
     `reason`: "stop", the agent ends or was switched off; "drain", it takes no more jobs; "timeout",
     the body will be killed. None before that. The first reason stays.

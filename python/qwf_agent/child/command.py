@@ -43,7 +43,7 @@ class Command(NamedTuple):
     """A command as the inputs of its job describe it."""
 
     argv: list[str]
-    stop_signal: str | None  # the signal that tells it to give its job back
+    stop_signal: str | None  # the signal that tells it to release its job
     inputs: dict[str, Any]  # those of the program
 
     @classmethod

@@ -94,7 +94,7 @@ def of_exception(
 ) -> JobOutcome:
     """The outcome of a body that raised; its error text has at most `limit` bytes. In a child with
     a card (`gpu`), an error of the card is a fault of the host: another host may succeed. `told`:
-    why the body was told to give its job back.
+    why the body was told to release its job.
 
     A group of exceptions means what all of its leaves mean; if they differ, it is an error. An
     exception that means nothing here means what its cause (`raise ... from`) does. Never raises.
@@ -200,7 +200,7 @@ def _of_temporary(error: TemporaryError, limit: int) -> JobOutcome:
 
 
 def _of_release(message: str, told: str | None) -> JobOutcome:
-    """The outcome of a body that gives its job back. It counts as a loss at its timeout, and as an
+    """The outcome of a body that releases its job. It counts as a loss at its timeout, and as an
     error if nobody has told it to: else such a job could run forever."""
     if told is None:
         text = f"Release: {message or 'raised by the body'}; but nobody has told the body to stop"

@@ -25,7 +25,7 @@ RUNNING_AT, ON_CPU_AT, PROGRESS_AT, SAVED_AT = 0, 48, 64, 4096
 REFUSAL_BYTES = 1000
 PLACES, PLACE_BYTES = 512, 1024  # for answers to checkpoints: more than bodies run at once
 READS = 3  # how often a record that is just being written is read
-# What a body hears when it should give its job back: nothing; it may ask its `job`; it has asked to
+# What a body hears when it should release its job: nothing; it may ask its `job`; it has asked to
 # be told.
 NOTHING, MAY_ASK, LISTENS = 0, 1, 2
 

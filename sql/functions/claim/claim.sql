@@ -270,7 +270,7 @@ as $$
   select c.value from qwf.checkpoints c where c.job_id = p_job
 $$;
 
--- True if a job has been given back three times because a process ended that ran other jobs,
+-- True if a job has been released three times because a process ended that ran other jobs,
 -- too: then it may be what ends them, and runs in a process without others. Reads the attempts
 -- of one job. Claim asks about jobs with three attempts or more.
 create function _qwf.runs_alone(p_job bigint)

@@ -1,5 +1,5 @@
--- Scans along one index each, in the order of the claim. Locks: queued jobs that nobody else has
--- locked.
+-- The filter of claims (which jobs a worker can run), and scans along one index each in the order
+-- of the claim. Locks: queued jobs that nobody else has locked.
 
 -- Picks jobs in claim order: run_next, priority, first in, first out. One walk along jobs_claim,
 -- with the settings of claim, whatever the statistics say. Passes over the jobs that this claim
@@ -37,7 +37,7 @@ end $$;
 
 -- Picks jobs in claim order from a floor on, and those that can have been added below it. Walks
 -- along jobs_claim in parts: jobs with run_next; priorities before the first one of the floor;
--- then for each priority of the floor the jobs given back to the front (below position 0), and
+-- then for each priority of the floor the jobs put back at the front (below position 0), and
 -- the others from the floor on, with the priorities up to the next one of the floor. The parts
 -- below the floor are nearly always empty, which a look without the filter shows at a tenth of
 -- the cost. So it passes what was claimed since the floor was found.

@@ -45,7 +45,8 @@ begin
     coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
     coalesce(enqueue.light, false), enqueue.max_losses, enqueue.key_mode, enqueue.debounce,
     enqueue.debounce_max, null, enqueue.at_most_once)::_qwf.new_job;
-  -- most jobs are like this one; the full check would take longer than the insert
+  -- Most jobs are like this one; the full check would take longer than the insert. Each argument
+  -- that _job_problem judges stands here.
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, enqueue.max_losses, enqueue.notify,

@@ -1,5 +1,5 @@
--- Jobs with a key: merged with the one that waits, in its place, or behind it. Locks: the key,
--- then the job that waits under it, which no claim can start meanwhile.
+-- One job inserted; with a key, merged into the one that waits, in its place, or behind the one
+-- that has started. Locks: the key, then the job that waits under it.
 
 -- Inserts one standalone job at a position, or merges it into the job of its key that waits.
 -- Never merges into a job that has started, so no edit is lost: the new one waits behind it.

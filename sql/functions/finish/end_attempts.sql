@@ -1,5 +1,5 @@
--- All other ends of attempts: unusual reports, lost leases, releases. Locks: the jobs (by id),
--- their slots, then what applying events locks without waiting.
+-- Ends of attempts that finish_many does not write in its own statement: unusual reports, lost
+-- leases, releases. Locks: jobs by id, their slots, then, without waiting, what events lock.
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);

@@ -1,12 +1,13 @@
--- The state that an outcome gives a job: completed, queued again, waiting, failed. Callers hold
--- the locks of the jobs; a crash also locks the row of held_tasks, then the workers.
+-- The state that an outcome gives a job; outcomes changed because of earlier attempts, and crashes
+-- counted; files and events of an ended attempt. Callers hold the locks of the jobs; a crash also
+-- locks the row of held_tasks, then the workers.
 
 create type _qwf.transition as (
   status qwf.job_status, outcome text, failures int, losses int, wait double precision,
   front boolean, error text, begun boolean);
 comment on type _qwf.transition is
   'State a job goes to when an attempt ends, and what the attempt costs of its budgets. outcome: '
-  'as what it counts.';
+  'what it counts as; of one at_most_once that has begun, maybe_run for lost, fatal for error.';
 
 -- Decides the next state of a job whose attempt ended: the state machine of an attempt. Errors
 -- and transient failures count against max_attempts, losses against max_losses, a release

@@ -231,7 +231,7 @@ end $$;
 -- positions between the first and the last job of each priority into equal parts, about 50 of
 -- them in all. Reads at most 200 jobs at the start of each part: if that is the whole part it is
 -- counted, else it is as full as its start. So it reads 10,000 jobs (20,000 with 100
--- priorities), however many are queued. Jobs that were given back to the front, below position
+-- priorities), however many are queued. Jobs that were put back at the front, below position
 -- 0, are one more part of their priority. Jobs that came in bursts, with long gaps of jobs of
 -- other queues, can be estimated at twice their number and more. With the settings of
 -- count_jobs.

@@ -7,11 +7,10 @@ create type qwf.found_job as (
   run_at timestamptz, created_at timestamptz, queued_at timestamptz, started_at timestamptz,
   finished_at timestamptz, error text, args jsonb, searched_to bigint);
 comment on type qwf.found_job is
-  'A job as lists show it. released: attempts that were handed back. started_at: of the last '
+  'A job as lists show it. released: how many attempts were. started_at: of the last '
   'attempt, which took, or has taken so far, these seconds. error: the most telling line of the '
   'last error, cut. searched_to: give it as before_id to search on; null: all have been '
-  'searched. A row '
-  'without id says only that.';
+  'searched. A row without id says only that.';
 
 create type _qwf.job_filter as (
   statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,

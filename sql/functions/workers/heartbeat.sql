@@ -16,7 +16,7 @@ comment on type qwf.awaited is
 -- Records that a worker is alive, renews its leases, and tells it which bodies to stop. Never
 -- waits: a job that somebody else has locked gets no row in the answer, so ask again. A job to
 -- cancel is not renewed, so that a worker that ignores the order loses it. The jobs of a worker
--- that is off hard are given back: lost.
+-- that is off hard are released; the answer for them is lost.
 -- Locks: the worker's row and the jobs (by id), if nobody else has locked them; as _end_attempts
 --   for a worker that is off hard.
 -- Notifies: sleepers of the queue that gets jobs back.
@@ -96,11 +96,11 @@ comment on function qwf.heartbeat is
   'at the moment gets no row. The jobs of a worker that is off hard are released: lost.';
 call _qwf.allow('qwf.heartbeat', 'qwf_worker');
 
--- Gives back the jobs of a worker that is off hard and does not read its orders itself. Never
--- waits. The jobs are released: no budget is counted, and they go to the front of their band;
--- the tokens are stale from then on. A report that is under way holds the lock of its job, and
--- counts. An agent that registered follows_orders kills and releases by itself: it still holds
--- reports of bodies that have ended, and they would be lost here.
+-- Releases the jobs of a worker that is off hard and does not read its orders itself. Never
+-- waits. No budget is counted, and they go to the front of their band; the tokens are stale from
+-- then on. A report that is under way holds the lock of its job, and counts. An agent that
+-- registered follows_orders kills and releases by itself: it still holds reports of bodies that
+-- have ended, and they would be lost here.
 -- Locks: the jobs (by id), if nobody else has locked them, then as _end_attempts.
 create function _qwf.release_switched_off(p_worker text, p_tokens uuid[]) returns void
 language plpgsql

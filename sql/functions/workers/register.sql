@@ -81,7 +81,7 @@ comment on function qwf.register_worker is
   'vram_mb, labels, rank, project, out_root (absolute path of its folder for files), servers '
   '(model servers: name, kind, external, parallel, idle_s, card, models), cards (ids of the cards '
   'that it uses), task_options (what its code declares: {"task": {"max_attempts": "5"}}), '
-  'follows_orders (true: it reads worker_orders() and gives its jobs back by itself when it is off '
+  'follows_orders (true: it reads worker_orders() and releases its jobs by itself when it is off '
   'hard), writes_begun (true: it calls progress(begun => true) before the body of a job that runs '
   'at most once); QW005 for another key, QW006 for an unknown queue.';
 call _qwf.allow('qwf.register_worker', 'qwf_worker');
@@ -293,9 +293,8 @@ comment on function qwf.agent_settings is
   'generation, which tell its database from others. QW006 for an unknown queue.';
 call _qwf.allow('qwf.agent_settings', 'qwf_worker');
 
--- Marks a worker as stopped and hands back the jobs it held. Its jobs are released: no budget is
--- counted, and they go to the front of their band. A second call does no harm. An event names
--- who called.
+-- Marks a worker as stopped and releases the jobs it held: no budget is counted, and they go to
+-- the front of their band. A second call does no harm. An event names who called.
 -- Locks: the jobs (by id), then as _end_attempts, then the worker's rows.
 create function qwf.deregister_worker(worker text) returns void
 language plpgsql security definer

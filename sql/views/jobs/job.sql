@@ -64,7 +64,7 @@ comment on column qwf.job_details.priority is 'Lower is sooner.';
 comment on column qwf.job_details.run_next is
   'An operator asked that it runs before all others; cleared on claim.';
 comment on column qwf.job_details.position is
-  'FIFO position, given when it becomes queued; a job that is given back gets the front.';
+  'FIFO position, given when it becomes queued; a job that was lost or released gets the front.';
 comment on column qwf.job_details.run_at is 'Not started before this time; set while scheduled.';
 comment on column qwf.job_details.inputs is
   'Inputs as defined, references unresolved; args of a standalone job.';
@@ -167,7 +167,7 @@ comment on column qwf.job_details.host is 'Box of the last claim.';
 comment on column qwf.job_details.seconds is
   'Seconds that its last attempt took, or has taken so far.';
 comment on column qwf.job_details.released is
-  'Attempts that were given back and count as neither failure nor loss.';
+  'Attempts that were released: they count as neither failure nor loss.';
 comment on column qwf.job_details.workflow is 'Workflow of its run; null: standalone.';
 comment on column qwf.job_details.run_status is 'State of its run; null: standalone.';
 comment on column qwf.job_details.out_dir is

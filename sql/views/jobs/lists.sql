@@ -1,8 +1,9 @@
 -- Lists of jobs: running, failed, unassignable, recent, and with their workers.
 
 -- The jobs that run, where they run, and which other boxes could take them. Who does not read
--- takers does not pay for it. takers repeats the filter of claim, because a view calls functions
--- with the rights of its reader, and readers may not call private functions.
+-- takers does not pay for it. takers repeats the filter of claims (_can_run), but for tasks
+-- that are held back, because a view calls functions with the rights of its reader, and readers
+-- may not call private functions.
 create view qwf.running_jobs as
 select
   j.id, j.run_id, j.node_id, j.task, coalesce(j.node_id, j.task) as name, j.queue, j.project,
@@ -44,7 +45,7 @@ comment on column qwf.running_jobs.progress is 'Fraction done, 0 to 1; null: non
 comment on column qwf.running_jobs.progress_message is 'Message of the last progress report.';
 comment on column qwf.running_jobs.seconds is 'Seconds since it was claimed.';
 comment on column qwf.running_jobs.takers is
-  'Other boxes that could take it if it were handed back, at most four.';
+  'Other boxes that could take it if it were released, at most four.';
 
 -- Jobs that failed, newest first. Who does not read host or released does not pay for them.
 create view qwf.failed_jobs as
@@ -78,7 +79,7 @@ comment on column qwf.failed_jobs.host is
   'Box of that worker; null: it is not known any more.';
 comment on column qwf.failed_jobs.whole_error is
   'The last error; of one longer than 4,000 characters its begin and its end.';
-comment on column qwf.failed_jobs.released is 'Attempts that were handed back.';
+comment on column qwf.failed_jobs.released is 'Attempts that were released.';
 
 -- The newest jobs, both nodes and standalone jobs.
 create view qwf.recent_jobs as
@@ -109,9 +110,8 @@ comment on column qwf.recent_jobs.created_at is 'When it was enqueued.';
 comment on column qwf.recent_jobs.error is
   'First line of the last error, cut; all of it is in qwf.jobs.';
 
--- Queued jobs that no live worker of their queue could take. Repeats the filter of claim,
--- because a view calls functions with the rights of its reader, and readers may not call private
--- functions.
+-- Queued jobs that no live worker of their queue could take. Repeats the filter of claims,
+-- as running_jobs does.
 create view qwf.unassignable_jobs as
 select j.id, j.run_id, j.node_id, j.task, j.queue, j.required_model, j.vram_mb, j.requires,
   qwf.now() - j.queued_at as waited
@@ -143,8 +143,8 @@ comment on column qwf.unassignable_jobs.requires is 'Labels it needs.';
 comment on column qwf.unassignable_jobs.waited is 'How long it has been waiting.';
 
 -- The live workers of the queue of a job, and what each has of what the job needs. Agrees with
--- claim about what a worker can run. Only a filter by job makes it fast: without one it compares
--- every job with every worker.
+-- the filter of claims (_can_run), but for tasks that are held back. Only a filter by job makes it
+-- fast: without one it compares every job with every worker.
 create view qwf.job_workers as
 select
   f.*, f.fits and f.switched_on and not f.avoided as takes

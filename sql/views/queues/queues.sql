@@ -70,7 +70,7 @@ comment on column qwf.queue_overview.head is
 comment on column qwf.queue_overview.head_wait is 'How long that job has been waiting.';
 comment on column qwf.queue_overview.oldest_wait is
   'How long the first job of some priority or limit has been waiting, whichever waits longest. A '
-  'job that was given back hides how long those behind it have been waiting.';
+  'job that was lost or released hides how long those behind it have been waiting.';
 comment on column qwf.queue_overview.state is
   'paused, on (a worker serves it), unserved (jobs are queued, and no worker serves it) or - (no '
   'worker, no job).';
@@ -116,7 +116,7 @@ comment on column qwf.queue_history.head_wait_seconds is
   'How long the first job in claim order had waited, seconds; null: none waited, or nobody looked.';
 comment on column qwf.queue_history.completed is 'Attempts that completed.';
 comment on column qwf.queue_history.failed is 'Attempts that failed or were lost.';
-comment on column qwf.queue_history.released is 'Attempts whose job was handed back.';
+comment on column qwf.queue_history.released is 'Attempts that were released.';
 comment on column qwf.queue_history.cancelled is 'Attempts that were cancelled.';
 
 -- The work of the whole fleet in each of the last 60 full minutes, for the chart of the first

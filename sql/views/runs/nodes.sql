@@ -230,7 +230,7 @@ comment on column qwf.element_overview.error is 'Error of its last attempt that 
 
 -- How long the elements of maps ran: what is typical, which were the slowest, and how the times
 -- are spread. One row a map. The time of an element is that of its body, added up over the
--- attempts that ended by themselves: no wait, no attempt that was lost, cancelled or given back.
+-- attempts that ended by themselves: no wait, no attempt that was lost, cancelled or released.
 -- Reads the attempts of the map once.
 create view qwf.map_times as
 select

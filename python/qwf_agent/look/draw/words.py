@@ -248,7 +248,7 @@ def seconds(value: Any) -> float:
 
 
 def tries(attempt: int, released: int) -> str | int | None:
-    """How often a job ran. A release is no try: the job was handed back before or while it ran."""
+    """How often a job ran. A release is no try: the job was released before or while it ran."""
     return f"{attempt - released} (released {released})" if released else attempt or None
 
 
