@@ -204,7 +204,10 @@ def stop_backend(scene: Scene) -> Struck | None:
     pid, lasts = _backend(scene), scene.dice.uniform(1.0, 5.0)
     if pid is None:
         return None
-    os.kill(pid, signal.SIGSTOP)
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except ProcessLookupError:  # its session has ended since
+        return None
 
     def mend() -> None:
         with contextlib.suppress(ProcessLookupError):
