@@ -67,7 +67,7 @@ def deploy(
     if dry_run:
         _list_missing(migrate.missing(config.find_dsn(dsn), to=to, plan=plan))
     done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, say=_say(verbose))
-    click.echo(f"{len(done)} changes deployed" if done else "up to date")
+    click.echo(f"{draw.counted(len(done), 'change')} deployed" if done else "up to date")
 
 
 @migrate.command()
