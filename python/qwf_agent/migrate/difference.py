@@ -30,7 +30,7 @@ _EVERYWHERE = re.compile(r"\bon all \w+ in schema\b")
 _BODY = re.compile(r"\nas ['$]|\nreturn |\nbegin atomic")
 
 _FUNCTIONS = """
-select p.pronamespace::regnamespace || '.' || p.proname,
+select p.pronamespace::regnamespace::text || '.' || p.proname,
   case p.prokind when 'p' then 'procedure' else 'function' end,
   pg_get_function_identity_arguments(p.oid), md5(p.prosrc)
 from pg_proc p where p.pronamespace::regnamespace::text in ('qwf', '_qwf')
@@ -40,10 +40,10 @@ order by p.oid
 _USERS = """
 with recursive used (class, id) as (
   select 'pg_proc'::regclass, p.oid from pg_proc p
-  where 'function ' || p.pronamespace::regnamespace || '.' || p.proname = any (%(keys)s)
+  where 'function ' || p.pronamespace::regnamespace::text || '.' || p.proname = any (%(keys)s)
   union all
   select 'pg_class'::regclass, c.oid from pg_class c
-  where 'view ' || c.relnamespace::regnamespace || '.' || c.relname = any (%(keys)s)
+  where 'view ' || c.relnamespace::regnamespace::text || '.' || c.relname = any (%(keys)s)
     and c.relkind = 'v'
   union
   select u.class, u.id from used n, lateral (
@@ -66,13 +66,13 @@ with recursive used (class, id) as (
 )
 select distinct case
     when n.class = 'pg_proc'::regclass then (
-      select 'function ' || p.pronamespace::regnamespace || '.' || p.proname
+      select 'function ' || p.pronamespace::regnamespace::text || '.' || p.proname
       from pg_proc p where p.oid = n.id)
     when n.class = 'pg_trigger'::regclass then 'trigger ' || n.tgrelid::regclass || '.' || n.tgname
     when n.class in ('pg_class'::regclass, 'pg_attrdef'::regclass, 'pg_constraint'::regclass,
         'pg_policy'::regclass) then (
       select case c.relkind when 'v' then 'view ' when 'c' then 'type ' when 'r' then 'table '
-        else 'relation ' end || c.relnamespace::regnamespace || '.' || c.relname
+        else 'relation ' end || c.relnamespace::regnamespace::text || '.' || c.relname
       from pg_class c where c.oid = n.rel)
     else pg_describe_object(n.class, n.id, 0)
   end
@@ -337,7 +337,7 @@ begin
     from (values
       {rows}
     ) n (name, arguments, body)
-    left join pg_proc p on p.pronamespace::regnamespace || '.' || p.proname = n.name
+    left join pg_proc p on p.pronamespace::regnamespace::text || '.' || p.proname = n.name
     group by n.name
   loop
     if v_one.times = 0 then
