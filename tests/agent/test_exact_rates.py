@@ -15,7 +15,7 @@ from support.harness import Database, StartAgent, until
 from support.thorough import thorough
 
 STARTS, PER_S, JOBS = 6, 2.0, 30
-LATE_S = 0.1  # from a claim to the call on a busy machine; 20 ms are the promise
+LATE_S = 0.25  # from a claim to the call on a busy machine; 20 ms are the promise
 BODY_S = 0.4
 
 
