@@ -24,6 +24,7 @@ from click.testing import CliRunner
 from rich.text import Text
 
 from qwf_agent import __version__
+from qwf_agent.cli import errors
 from qwf_agent.cli import qwf as command
 from qwf_agent.look.draw.visible import Terminal
 from support.harness import until
@@ -409,3 +410,13 @@ def test_errors_wrap_between_words(dsn: str) -> None:
 def test_the_version_is_a_command_and_an_option(qwf: Cli) -> None:
     for words in (["version"], ["--version"]):
         assert qwf(*words).stdout == f"{__version__}\n"
+
+
+def test_a_signal_that_comes_while_a_pipeline_is_left_ends_the_verb() -> None:
+    def run() -> None:
+        try:
+            sys.exit(143)
+        finally:
+            raise psycopg.OperationalError("cannot exit pipeline mode while busy")
+
+    assert errors.guarded(run) == 143

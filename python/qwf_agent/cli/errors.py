@@ -82,6 +82,11 @@ def _guarded(run: Callable[[], Any]) -> int:
         _print_error(str(error))
         return NO_DATABASE
     except psycopg.Error as error:
+        before = error.__context__
+        while before is not None and not isinstance(before, SystemExit):
+            before = before.__context__
+        if before is not None:  # a signal came while a pipeline was left
+            raise before from None
         return _database_error(error)
     except Exception as error:
         if (
