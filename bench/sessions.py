@@ -42,7 +42,7 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
     durably."""
     worker = f"session-{index}-{os.getpid()}"
     soft, durable = connect(dsn, durable=False), connect(dsn)
-    wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, 0.0
+    wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, time.monotonic() + TICK_S
     while True:
         claimed = soft.execute(CLAIM, (queue, worker, batch)).fetchall()
         now = time.monotonic()
@@ -67,7 +67,7 @@ def work_in_one_call(index: int, dsn: str, batch: int, queue: str = "default") -
     worker = f"session-{index}-{os.getpid()}"
     conn = connect(dsn)
     claimed: list[tuple[Any, ...]] = []
-    wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, 0.0
+    wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, time.monotonic() + TICK_S
     while True:
         call = (completed(claimed), queue, worker, batch)
         rows = conn.execute(FINISH_AND_CLAIM, call).fetchall()
