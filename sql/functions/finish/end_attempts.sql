@@ -66,8 +66,8 @@ end $$;
 
 -- Takes back running jobs whose lease lapsed: the only recovery path for a lost worker. Counts a
 -- loss; the job goes to the front of its band, or fails if it has no losses left. The old token
--- is no longer valid. If the end of one is refused, which a trigger of the site may do, each is
--- taken back by itself; that one is named in a WARNING and waits a minute.
+-- is no longer valid. If an end is refused, which a trigger of the site may do, each job is taken
+-- back by itself; a refused one says why, is named in a WARNING and waits a minute.
 -- Locks: lapsed jobs that are free, without waiting; then as _end_attempts.
 create function _qwf.reclaim(p_max_jobs int default 100) returns setof bigint
 language plpgsql
@@ -109,7 +109,8 @@ begin
     exception
       when others then
         if _qwf.is_passing_error(sqlstate) then raise; end if;
-        update qwf.jobs j set lease_expires_at = v_now + interval '1 min'
+        update qwf.jobs j set lease_expires_at = v_now + interval '1 min',
+          last_error = left(format('lost, and its end is refused: %s %s', sqlstate, sqlerrm), 1000)
         where j.id = v_report.job_id;
         raise warning using message = 'a lost job cannot be taken back',
           detail = format('job %s: %s %s', v_report.job_id, sqlstate, sqlerrm),
