@@ -15,7 +15,7 @@ from support.harness import Database, StartAgent, until
 from support.thorough import thorough
 
 STARTS, PER_S, JOBS = 6, 2.0, 30
-LATE_S = 0.25  # from a claim to the call on a busy machine; 20 ms are the promise
+LATE_S = 0.1  # from a claim to the call on a busy machine; 20 ms are the promise
 BODY_S = 0.4
 
 
@@ -72,15 +72,24 @@ def prepare(base: Database, start: StartAgent, calls: Calls, limit: str, *hosts:
     calls.times.clear()
 
 
+def claims(base: Database, jobs: list[int]) -> list[float]:
+    """When these jobs were claimed, in order."""
+    query = "select extract(epoch from claimed_at)::float as at from qwf.jobs where id = any (%s)"
+    return sorted(row["at"] for row in base.conn.execute(query, (jobs,)))
+
+
 @pytest.mark.parametrize("limit", ["api", "host:api"])
 def test_a_server_counts_no_more_calls_in_any_period_than_the_limit_allows(
     base: Database, start: StartAgent, calls: Calls, limit: str
 ) -> None:
     prepare(base, start, calls, limit, "box-a", "box-b")
-    for job in [base.enqueue("call", {"url": calls.url}, limit_by=limit) for _ in range(JOBS)]:
-        assert base.ended(job)["status"] == "completed"
+    jobs = [base.enqueue("call", {"url": calls.url}, limit_by=limit) for _ in range(JOBS)]
+    assert {base.ended(job)["status"] for job in jobs} == {"completed"}
     assert len(calls.times) == JOBS
-    assert calls.most_in(PER_S - LATE_S) <= STARTS
+    claimed = claims(base, jobs)
+    assert all(b - a > PER_S for a, b in zip(claimed, claimed[STARTS:], strict=False))
+    late = [call - claim for claim, call in zip(claimed, sorted(calls.times), strict=True)]
+    assert calls.most_in(PER_S - max(LATE_S, *late)) <= STARTS
     times = sorted(calls.times)
     pauses = [b - a - PER_S for a, b in zip(times, times[STARTS:], strict=False)]
     assert sum(pauses) / len(pauses) < PER_S / 4  # what the limit allows is used
@@ -97,8 +106,7 @@ def test_a_job_of_a_rate_begins_when_it_is_claimed(
     jobs = [base.enqueue("call", args, limit_by=limit) for _ in range(2 * STARTS)]
     for job in jobs:
         base.ended(job)
-    query = "select extract(epoch from claimed_at)::float as at from qwf.jobs where id = any (%s)"
-    claimed = sorted(row["at"] for row in base.conn.execute(query, (jobs,)))
+    claimed = claims(base, jobs)
     late = [call - claim for claim, call in zip(claimed, sorted(calls.times), strict=True)]
     assert max(late) < BODY_S / 2
 
@@ -114,8 +122,7 @@ def test_sixty_calls_a_minute(base: Database, start: StartAgent, calls: Calls) -
     jobs = [base.enqueue("call", args, limit_by="api") for _ in range(300)]
     until(lambda: len(calls.times) == len(jobs), "the calls", seconds=330)
     assert {base.ended(job)["status"] for job in jobs} == {"completed"}
-    query = "select extract(epoch from claimed_at)::float as at from qwf.jobs where id = any (%s)"
-    claimed = sorted(row["at"] for row in base.conn.execute(query, (jobs,)))
+    claimed = claims(base, jobs)
     assert all(b - a > 60 for a, b in zip(claimed, claimed[60:], strict=False))
     late = [call - claim for claim, call in zip(claimed, sorted(calls.times), strict=True)]
     assert statistics.median(late) < LATE_S
