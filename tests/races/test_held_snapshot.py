@@ -151,3 +151,32 @@ def test_a_job_that_commits_while_a_floor_is_found_is_not_hidden(
     until(lambda: race.one("select _qwf.find_floors()") == 1)
     late.commit()
     assert [c.job for c in claim(worker)] == [job]
+
+
+def test_a_queue_of_many_priorities_gets_sixteen_floors_and_hides_no_job(
+    race: Race, holder: Session
+) -> None:
+    worker = race.session()
+    priorities = range(1, 31)
+    race.rows(
+        "select qwf.enqueue('t', queue => 'cpu', priority => p)"
+        f" from generate_series(1, 30) p, generate_series(1, {BEHIND // 30})"
+    )
+    while claimed := claim(worker, 1000):
+        finish(worker, *claimed)
+    jobs = [race.one(PRIORITY, p) for p in priorities]
+    assert race.one("select _qwf.find_floors()") == 1
+    assert race.one("select cardinality(bands) from _qwf.floors") == 16
+    until(lambda: race.one("select max(found_at) < qwf.now() - interval '1.1 s' from _qwf.floors"))
+    assert [c.job for c in claim(worker, 100)] == jobs
+
+
+def test_a_look_that_cost_much_rests_but_not_for_ever_if_the_clock_is_set_back(
+    race: Race, worker: Session
+) -> None:
+    rest = "update _qwf.rests set until = qwf.now() + %s::interval where part = 'floors'"
+    race.rows("delete from _qwf.floors")
+    race.rows(rest, "9 s")
+    assert race.one("select _qwf.find_floors()") == 0
+    race.rows(rest, "1 h")
+    assert race.one("select _qwf.find_floors()") == 1
