@@ -526,6 +526,29 @@ def test_the_engine_can_say_every_error_that_the_schema_lists() -> None:
     assert sorted(error for error in listed if error.rstrip("…") not in said) == []
 
 
+def read_by_the_engine(schema: Json) -> Iterator[tuple[str, Json]]:
+    """Each keyword of a schema, with its value; beside x-check the engine reads none."""
+    if not isinstance(schema, dict) or "x-check" in schema:
+        return
+    for word, value in schema.items():
+        yield word, value
+        if word in ("$defs", "properties", "patternProperties"):
+            below = [*value.values()]
+        else:
+            below = value if isinstance(value, list) else [value]
+        for one in below if word not in ("const", "dependentRequired") else ():
+            yield from read_by_the_engine(one)
+
+
+def test_the_engine_knows_each_keyword_of_the_schema(db: Connection) -> None:
+    (schema,) = db.execute("select _qwf.definition_schema()").fetchone() or ()
+    found = [*read_by_the_engine(schema)]
+    text = (ROOT / "sql/functions/definitions/misfits.sql").read_text("utf-8")
+    unknown = {word for word, _ in found if not re.search(rf"\b{word.strip('$')}\b", text)}
+    assert sorted(unknown) == []
+    assert {value for word, value in found if word == "minItems"} == {1}
+
+
 def test_the_page_and_the_engine_have_what_follows_from_it() -> None:
     tables = tool("definition_tables")
     text = (ROOT / "docs/definitions.md").read_text("utf-8")
