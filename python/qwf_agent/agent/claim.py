@@ -47,8 +47,7 @@ class WatchdogState:
 
 
 class Claimant(ABC):
-    """Who has claimed a job: the worker on one queue. What is to be said about the job
-    goes over its links."""
+    """The worker that has claimed a job from one queue. Reports about the job go over its links."""
 
     settings: Settings
     links: Links

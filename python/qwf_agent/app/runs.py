@@ -127,7 +127,7 @@ def retry(
     completed: Completed | None = None,
 ) -> int:  # fmt: skip
     """Run the failed and cancelled nodes of a run again, `from_node`, and all nodes after them;
-    return how many. `context` has the keys to change, `latest` takes the definitions of now.
+    return how many. `context` has the keys to change, `latest` takes the current definitions.
     `named` has further nodes to run again: one that runs at most once and may have run needs to be
     named. `completed` says what becomes of what has completed, runs again and was not taken back:
     "compensate" takes it back first, "keep" leaves it; without it such a retry is refused."""

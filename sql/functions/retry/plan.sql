@@ -6,8 +6,8 @@ create type _qwf.planned as (
   anew boolean, undo text);
 comment on type _qwf.planned is
   'A node in the plan of a retry: it is reused, runs again, is new or is removed, and why. '
-  'resumes: a map of which the completed elements are reused. anew: its inputs may differ, or what '
-  'it does. undo: the compensation nodes that have not taken back what it has done before. idx is '
+  'resumes: a map that reuses its completed elements. anew: its inputs or its definition may '
+  'differ. undo: the compensation nodes that have not taken back what it has done before. idx is '
   'that of the graph that the run gets, job_id null for a new node.';
 
 -- Shows the plan of retry_run with the same arguments: what is reused, what runs again, what is
@@ -163,13 +163,12 @@ begin
 end $$;
 
 -- Returns the nodes of a graph, each with its job in a run that is over, and with the first
--- reason of its own why that run cannot reuse what it has of it. changed is looked for before
--- failed: a map that failed keeps its completed elements only if nothing else is the matter with
--- it. An element that is named stands for its map. What a compensation node has taken back
--- counts as undone; such a node itself has no reason. left_by are the compensation nodes that
--- have not taken back what a node has done, stuck: one of them has failed. Reads the context
--- paths of a node only if the context is another one. Joins by hash, whatever the statistics
--- say: nested loops would compare each node with each job of the run.
+-- reason of its own why the run cannot reuse that job. Looks for changed before failed: a failed
+-- map keeps its completed elements only if nothing else is wrong with it. A named element stands
+-- for its map. What a compensation node has taken back counts as undone; such a node itself has
+-- no reason. left_by are the compensation nodes that have not taken back what a node has done,
+-- stuck: one of them has failed. Reads the context paths of a node only if the context changed.
+-- Joins by hash, whatever the statistics say: nested loops would compare each node with each job.
 create function _qwf.reasons_to_run(
   p_run qwf.runs, p_graph bigint, p_context jsonb, p_from_node text)
 returns table (

@@ -184,7 +184,7 @@ end $$;
 -- Returns the jobs that the plan of a retry would run again although they run at most once and
 -- may have run: with the node of the plan under which each is. Follows maps to their elements
 -- and steps to their last runs. In a map or run that goes on, only failed and cancelled parts
--- run again; in one that starts anew, all parts do.
+-- run again; in one that starts from the beginning, all parts do.
 create function _qwf.maybe_run(p_plan _qwf.planned[], p_from_node text)
 returns table (named text, run_id bigint, node_id text)
 language plpgsql stable
